@@ -1,0 +1,1 @@
+//! Embedded Kubernetes-style API server.

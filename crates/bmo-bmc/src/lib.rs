@@ -1,0 +1,1 @@
+//! BMC addresses: from an address to the driver that serves it.

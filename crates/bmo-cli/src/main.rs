@@ -1,0 +1,3 @@
+//! The tool `bmo`.
+
+fn main() {}

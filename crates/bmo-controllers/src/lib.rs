@@ -1,0 +1,1 @@
+//! One controller per kind: load, decide, commit.

@@ -1,0 +1,1 @@
+//! The life of a host: one file per state, decisions without a cluster.

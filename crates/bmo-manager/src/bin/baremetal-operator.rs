@@ -1,0 +1,3 @@
+//! The process `baremetal-operator`.
+
+fn main() {}

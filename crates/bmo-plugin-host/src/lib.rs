@@ -1,0 +1,1 @@
+//! Finds, loads and supervises provisioner plugins.

@@ -1,0 +1,1 @@
+//! SDK for authors of provisioner plugins.

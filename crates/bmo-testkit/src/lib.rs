@@ -1,0 +1,1 @@
+//! Scenario helpers, scripted provisioners and fault injection for tests.

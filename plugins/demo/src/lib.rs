@@ -1,0 +1,1 @@
+//! The demo provisioner: no back end, behaviour by host name.
