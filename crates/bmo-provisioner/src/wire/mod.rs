@@ -1,0 +1,1 @@
+//! Messages: the same JSON documents over every carrier.
