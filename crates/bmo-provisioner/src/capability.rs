@@ -123,7 +123,10 @@ impl<const N: usize> From<[Capability; N]> for Capabilities {
 impl<'de> Deserialize<'de> for Capabilities {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let names = Vec::<String>::deserialize(deserializer)?;
-        Ok(Capability::ALL.into_iter().filter(|known| names.iter().any(|name| name == known.name())).collect())
+        Ok(Capability::ALL
+            .into_iter()
+            .filter(|known| names.iter().any(|name| name == known.name()))
+            .collect())
     }
 }
 
@@ -137,7 +140,10 @@ mod tests {
             assert_eq!(serde_json::to_value(capability).unwrap(), capability.name());
         }
         let all = serde_json::to_string(&Capabilities::all()).unwrap();
-        assert_eq!(serde_json::from_str::<Capabilities>(&all).unwrap(), Capabilities::all());
+        assert_eq!(
+            serde_json::from_str::<Capabilities>(&all).unwrap(),
+            Capabilities::all()
+        );
     }
 
     #[test]

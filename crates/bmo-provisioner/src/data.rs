@@ -6,8 +6,8 @@
 use std::collections::BTreeMap;
 
 use bmo_api::{
-    AutomatedCleaningMode, BootMode, FirmwareUpdate, HardwareData, Image, InspectionMode, IntOrString, OperationalStatus,
-    ProvisioningState, RaidConfig, RebootMode, RootDeviceHints, SettingSchema,
+    AutomatedCleaningMode, BootMode, FirmwareUpdate, HardwareData, Image, InspectionMode, IntOrString,
+    OperationalStatus, ProvisioningState, RaidConfig, RebootMode, RootDeviceHints, SettingSchema,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -39,7 +39,10 @@ pub struct ProvisionerError {
 impl ProvisionerError {
     /// An error of `kind`.
     pub fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
-        Self { kind, message: message.into() }
+        Self {
+            kind,
+            message: message.into(),
+        }
     }
 
     /// See [`ErrorKind::NotReady`].
@@ -75,6 +78,9 @@ impl ProvisionerError {
     /// The same error with `context: ` before its text; the kind stays.
     #[must_use]
     pub fn context(self, context: impl std::fmt::Display) -> Self {
-        Self { kind: self.kind, message: format!("{context}: {}", self.message) }
+        Self {
+            kind: self.kind,
+            message: format!("{context}: {}", self.message),
+        }
     }
 }

@@ -46,12 +46,17 @@ impl<T> Progress<T> {
 
     /// Look again after `after`; `waiting_for` tells the user what for.
     pub fn pending(after: Duration, waiting_for: impl Into<String>) -> Self {
-        Self::Pending { after, waiting_for: waiting_for.into() }
+        Self::Pending {
+            after,
+            waiting_for: waiting_for.into(),
+        }
     }
 
     /// Failed with a text for the user.
     pub fn failed(message: impl Into<String>) -> Self {
-        Self::Failed { message: message.into() }
+        Self::Failed {
+            message: message.into(),
+        }
     }
 
     /// Changes what is yielded, keeping pending and failed as they are.
@@ -150,7 +155,10 @@ mod tests {
                 Progress::pending(Duration::from_secs(5), "cleaning"),
                 r#"{"progress":"pending","afterMilliseconds":5000,"waitingFor":"cleaning"}"#,
             ),
-            (Progress::failed("no such disk"), r#"{"progress":"failed","message":"no such disk"}"#),
+            (
+                Progress::failed("no such disk"),
+                r#"{"progress":"failed","message":"no such disk"}"#,
+            ),
         ];
         for (progress, text) in table {
             assert_eq!(serde_json::to_string(&progress).unwrap(), text);
@@ -160,7 +168,13 @@ mod tests {
 
     #[test]
     fn progress_is_flat_beside_other_members() {
-        let answer = Preparation { started: true, progress: Progress::DONE };
-        assert_eq!(serde_json::to_string(&answer).unwrap(), r#"{"started":true,"progress":"complete"}"#);
+        let answer = Preparation {
+            started: true,
+            progress: Progress::DONE,
+        };
+        assert_eq!(
+            serde_json::to_string(&answer).unwrap(),
+            r#"{"started":true,"progress":"complete"}"#
+        );
     }
 }

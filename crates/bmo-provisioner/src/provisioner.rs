@@ -7,10 +7,10 @@ use bmo_api::FirmwareComponentStatus;
 
 use crate::{
     AdoptRequest, AttachDataImageRequest, Capabilities, DeprovisionRequest, DetachRequest, EventPublisher,
-    EventSubscription, EventSubscriptionRequest, FirmwareSettings, FirmwareSettingsRequest, HardwareState, Health,
-    HostConfigData, HostData, InspectRequest, Inspection, PowerOffRequest, PowerOnRequest, Preparation,
-    PreprovisioningImageFormat, PrepareRequest, Progress, ProvisionRequest, ProvisionerError, RegisterRequest,
-    Registration, Result, ServiceRequest, Servicing,
+    EventSubscription, EventSubscriptionRequest, FirmwareSettings, FirmwareSettingsRequest, HardwareState,
+    Health, HostConfigData, HostData, InspectRequest, Inspection, PowerOffRequest, PowerOnRequest,
+    Preparation, PrepareRequest, PreprovisioningImageFormat, Progress, ProvisionRequest, ProvisionerError,
+    RegisterRequest, Registration, Result, ServiceRequest, Servicing,
 };
 
 /// Makes provisioners. Lives as long as the manager.
@@ -24,7 +24,11 @@ pub trait ProvisionerFactory: Send + Sync {
     /// # Errors
     /// [`ErrorKind::NotReady`](crate::ErrorKind::NotReady) while the back end cannot be used; anything else fails
     /// the pass.
-    async fn new_provisioner(&self, host: HostData, events: Arc<dyn EventPublisher>) -> Result<Box<dyn Provisioner>>;
+    async fn new_provisioner(
+        &self,
+        host: HostData,
+        events: Arc<dyn EventPublisher>,
+    ) -> Result<Box<dyn Provisioner>>;
 }
 
 /// Acts on one host during one reconcile pass.
@@ -60,7 +64,10 @@ pub trait Provisioner: Send + Sync {
 
     /// Finds out what the machine is made of.
     async fn inspect_hardware(&self, _request: InspectRequest) -> Result<Inspection> {
-        Ok(Inspection { started: true, progress: Progress::complete(Box::default()) })
+        Ok(Inspection {
+            started: true,
+            progress: Progress::complete(Box::default()),
+        })
     }
 
     /// Reads the power state. Must be cheap: called about once a minute for every host.
@@ -81,11 +88,16 @@ pub trait Provisioner: Send + Sync {
     /// Configures firmware of a provisioned machine while it reboots.
     async fn service(&self, request: ServiceRequest) -> Result<Servicing> {
         let progress = if request.unprepared {
-            Progress::failed("this provisioner cannot service a provisioned host; remove the HostUpdatePolicy or deprovision the host first")
+            Progress::failed(
+                "this provisioner cannot service a provisioned host; remove the HostUpdatePolicy or deprovision the host first",
+            )
         } else {
             Progress::DONE
         };
-        Ok(Servicing { started: true, progress })
+        Ok(Servicing {
+            started: true,
+            progress,
+        })
     }
 
     /// Lets the machine go without disturbing it.
@@ -109,13 +121,20 @@ pub trait Provisioner: Send + Sync {
     }
 
     /// Asks the BMC to send events somewhere.
-    async fn add_bmc_event_subscription(&self, _request: EventSubscriptionRequest) -> Result<EventSubscription> {
-        Err(ProvisionerError::unsupported("this provisioner cannot subscribe to BMC events"))
+    async fn add_bmc_event_subscription(
+        &self,
+        _request: EventSubscriptionRequest,
+    ) -> Result<EventSubscription> {
+        Err(ProvisionerError::unsupported(
+            "this provisioner cannot subscribe to BMC events",
+        ))
     }
 
     /// Takes such a wish back.
     async fn remove_bmc_event_subscription(&self, _request: EventSubscription) -> Result<()> {
-        Err(ProvisionerError::unsupported("this provisioner cannot subscribe to BMC events"))
+        Err(ProvisionerError::unsupported(
+            "this provisioner cannot subscribe to BMC events",
+        ))
     }
 
     /// Whether a virtual medium is inserted.
@@ -125,12 +144,16 @@ pub trait Provisioner: Send + Sync {
 
     /// Inserts a virtual medium.
     async fn attach_data_image(&self, _request: AttachDataImageRequest) -> Result<()> {
-        Err(ProvisionerError::unsupported("this provisioner cannot attach data images"))
+        Err(ProvisionerError::unsupported(
+            "this provisioner cannot attach data images",
+        ))
     }
 
     /// Ejects it.
     async fn detach_data_image(&self) -> Result<()> {
-        Err(ProvisionerError::unsupported("this provisioner cannot attach data images"))
+        Err(ProvisionerError::unsupported(
+            "this provisioner cannot attach data images",
+        ))
     }
 
     /// Whether the back end has lost power control of the machine. Called on most passes: must be cheap.
@@ -147,8 +170,13 @@ pub trait Provisioner: Send + Sync {
 /// The answer of a provisioner that configures nothing: done where nothing is asked for, failed where something is.
 fn prepare_nothing(request: &PrepareRequest) -> Preparation {
     let wants_raid = request.target_raid_config.as_ref().is_some_and(|raid| {
-        raid.hardware_raid_volumes.as_ref().is_some_and(|list| !list.is_empty())
-            || raid.software_raid_volumes.as_ref().is_some_and(|list| !list.is_empty())
+        raid.hardware_raid_volumes
+            .as_ref()
+            .is_some_and(|list| !list.is_empty())
+            || raid
+                .software_raid_volumes
+                .as_ref()
+                .is_some_and(|list| !list.is_empty())
     });
     let missing = if request.unprepared && wants_raid {
         Some("RAID volumes; remove spec.raid")
@@ -162,8 +190,13 @@ fn prepare_nothing(request: &PrepareRequest) -> Preparation {
     match missing {
         Some(what) => Preparation {
             started: false,
-            progress: Progress::failed(format!("this provisioner cannot configure {what} or use another provisioner")),
+            progress: Progress::failed(format!(
+                "this provisioner cannot configure {what} or use another provisioner"
+            )),
         },
-        None => Preparation { started: true, progress: Progress::DONE },
+        None => Preparation {
+            started: true,
+            progress: Progress::DONE,
+        },
     }
 }

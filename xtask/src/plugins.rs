@@ -1,0 +1,47 @@
+//! Builds the shipped plugins and gives them the names they are loaded by.
+
+use std::env;
+use std::path::PathBuf;
+use std::process::Command;
+
+use anyhow::{Context, Result, bail};
+
+/// The plugins in `plugins/`, by name; package `<name>-provisioner` builds `lib<name>_provisioner.so`.
+const SHIPPED: [&str; 2] = ["demo", "ironic"];
+
+/// Builds every shipped plugin and installs it in `<target>/<profile>/plugins`.
+pub fn run(release: bool) -> Result<()> {
+    let cargo = env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let mut build = Command::new(cargo);
+    build.arg("build");
+    for name in SHIPPED {
+        build.arg("--package").arg(format!("{name}-provisioner"));
+    }
+    if release {
+        build.arg("--release");
+    }
+    if !build.status().context("cannot run cargo")?.success() {
+        bail!("the plugins did not build");
+    }
+    let profile = target_directory().join(if release { "release" } else { "debug" });
+    let installed = profile.join("plugins");
+    std::fs::create_dir_all(&installed).with_context(|| format!("cannot create {}", installed.display()))?;
+    for name in SHIPPED {
+        let built = profile.join(format!("lib{name}_provisioner.so"));
+        let plugin = installed.join(format!("{name}-provisioner.so"));
+        // A loaded library must not be written to: the new file takes the old one's name.
+        let fresh = installed.join(format!(".{name}-provisioner.so.new"));
+        std::fs::copy(&built, &fresh).with_context(|| format!("cannot copy {}", built.display()))?;
+        std::fs::rename(&fresh, &plugin).with_context(|| format!("cannot install {}", plugin.display()))?;
+    }
+    eprintln!("plugins: {}", installed.display());
+    Ok(())
+}
+
+/// Where cargo builds; relative to the workspace's root unless set otherwise.
+fn target_directory() -> PathBuf {
+    env::var_os("CARGO_TARGET_DIR").map_or_else(
+        || PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../target"),
+        PathBuf::from,
+    )
+}
