@@ -17,6 +17,7 @@ mod text_enum;
 pub mod annotations;
 pub mod bare_metal_host;
 pub mod bmc_event_subscription;
+pub mod crd;
 pub mod data_image;
 pub mod firmware_schema;
 pub mod hardware;
@@ -48,6 +49,7 @@ pub use bare_metal_host::status::{
 pub use bmc_event_subscription::{
     BmcEventSubscription, BmcEventSubscriptionSpec, BmcEventSubscriptionStatus,
 };
+pub use crd::{crd, crds};
 pub use data_image::{AttachedImage, DataImage, DataImageError, DataImageSpec, DataImageStatus};
 pub use firmware_schema::{AttributeType, FirmwareSchema, FirmwareSchemaSpec, SettingSchema};
 pub use hardware::{

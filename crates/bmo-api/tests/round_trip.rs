@@ -1,4 +1,5 @@
 //! Objects as they are stored are read and written back unchanged, member by member.
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test")]
 
 use bmo_api::{
     BareMetalHost, BmcEventSubscription, DataImage, FirmwareSchema, HardwareData, HostFirmwareComponents,
