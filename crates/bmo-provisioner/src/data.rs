@@ -122,6 +122,7 @@ pub struct RegisterRequest {
     pub cpu_architecture: String,
     /// What an earlier inspection found.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<serde_json::Map<String, serde_json::Value>>")]
     pub hardware_data: Option<Box<HardwareData>>,
     /// Whether the host is not to be inspected.
     pub disable_inspection: bool,

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 /// How far a polled operation is. `T` is what it yields when it is done.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "progress", rename_all = "camelCase")]
+#[schemars(bound = "T: JsonSchema + Default + Serialize")]
 pub enum Progress<T = ()> {
     /// Done; the operator moves on.
     Complete {
