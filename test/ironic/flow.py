@@ -13,7 +13,8 @@ import argparse
 import json
 import time
 
-from labenv import Counter, Failed, Lab, Steps, expect, machines, until
+from labenv import Counter, Lab, machines
+from steps import Failed, Steps, expect, until
 
 LAB = Lab()
 from hosts import CORE, HOSTS, WRONG_PASSWORD, Host, make_namespace  # noqa: E402  (need the lab's Python)
@@ -205,7 +206,7 @@ def main():
     options = arguments()
     if options.hosts >= machines.REDFISH_MACHINES:
         raise SystemExit(f"--hosts must be less than {machines.REDFISH_MACHINES}, the lab's number of machines")
-    LAB.clear_orders()
+    LAB.reset()
     manager = Manager(options.manager, options.log) if options.manager else None
     kube, steps, requests = Kube(options.kubeconfig), Steps(), Requests()
     try:
@@ -224,7 +225,7 @@ def main():
                 break
         trail.over = True
         if manager and manager.alive():
-            cpu, peak = manager.usage()
+            cpu, _, peak = manager.usage()
             print(f"manager: {cpu:.1f} s of CPU, {peak:.0f} MiB at most", flush=True)
             steps.run("the manager ends at SIGTERM within 30 s", lambda: expect(manager.stop() is not None, True, "ended by itself"))
     finally:

@@ -9,7 +9,8 @@ import yaml
 
 import configdrive
 from kube import MERGE
-from labenv import Failed, expect, machines, until
+from labenv import machines
+from steps import Failed, expect, until
 
 NAMESPACE = "ironic-flow"
 CORE = f"/api/v1/namespaces/{NAMESPACE}"

@@ -11,7 +11,8 @@ import argparse
 import random
 import time
 
-from labenv import Failed, Lab, Steps, expect, until
+from labenv import Lab
+from steps import Failed, Steps, expect, until
 
 LAB = Lab()
 from hosts import HOSTS, Host, make_namespace  # noqa: E402  (need the lab's Python)
@@ -58,7 +59,7 @@ def main():
     options = arguments()
     seed = options.seed if options.seed is not None else random.SystemRandom().randrange(10**6)
     print(f"seed {seed}", flush=True)
-    LAB.clear_orders()
+    LAB.reset()
     LAB.agent_rule(mode="slow", match="deploy.write_image", seconds=WRITING)
     manager, kube, steps = Manager(options.manager, options.log), Kube(options.kubeconfig), Steps()
     manager.start()
@@ -68,7 +69,6 @@ def main():
         trail = Trail(kube, HOSTS)
         host = Host(kube, LAB, trail, 0)
         killer = Killer(kube, manager, host, options.kills, seed)
-        base = len(host.deploys())
 
         def prepare():
             host.create()
@@ -77,12 +77,12 @@ def main():
         def provision(number):
             host.order_image()
             kills = killer.through("provisioned", 6)
-            return f"{kills} kills, {host.check_deploy(base + number)}"
+            return f"{kills} kills, {host.check_deploy(number)}"
 
         def deprovision(number):
             host.patch({"image": None})
             kills = killer.through("available", 4)
-            expect(len(host.deploys()), base + number, "images written so far")
+            expect(len(host.deploys()), number, "images written so far")
             return f"{kills} kills"
 
         def delete():
@@ -105,7 +105,7 @@ def main():
             print(f"the host's way: {trail.seen}\nthe manager's last lines ({options.log}):\n{manager.tail()}", flush=True)
     finally:
         manager.stop()
-        LAB.clear_orders()
+        LAB.reset()
     steps.close()
 
 

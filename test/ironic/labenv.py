@@ -1,4 +1,7 @@
-"""The running lab as tests see it: lab.env, Ironic's API, the fake agent's records, the BMCs' faults, counted requests."""
+"""The running lab as tests see it: lab.env, Ironic's API, the fake agent's records, the BMCs' faults, counted requests.
+
+Importing this module also lets the modules of `lab/` and of `test/lib` be found.
+"""
 import base64
 import collections
 import json
@@ -7,12 +10,11 @@ import pathlib
 import re
 import shlex
 import sys
-import time
 import urllib.error
 import urllib.request
 
 HERE = pathlib.Path(__file__).resolve().parent
-sys.path.insert(0, str(HERE / "lab"))
+sys.path[:0] = [str(HERE / "lab"), str(HERE.parent / "lib")]
 sys.dont_write_bytecode = True
 
 import machines  # noqa: E402  (found through the path above)
@@ -84,9 +86,16 @@ class Lab:
     def bmc_power(self, n):
         return self.bmc("GET", f"/redfish/v1/Systems/{machines.system_id(n)}")[1]["PowerState"]
 
-    def clear_orders(self):
+    def reset(self):
+        """Forget what earlier tests left: orders to fail, what the agent kept, nodes in Ironic, machines that run."""
         request("DELETE", f"{self.agent_url}/rules")
         self.bmc("DELETE", "/_ctl/fault")
+        for node in self.nodes().values():
+            self.ironic("PUT", f"nodes/{node['uuid']}/maintenance", {"reason": "left by a test"})
+            self.ironic("DELETE", f"nodes/{node['uuid']}")
+        for n in range(machines.REDFISH_MACHINES):
+            self.bmc("PUT", f"/_ctl/power/{machines.system_id(n)}", {"state": "Off"})
+        request("DELETE", f"{self.agent_url}/machines")
 
 
 class Counter:
@@ -109,49 +118,3 @@ class Counter:
                 counted[f"{method} {path} {status}"] += 1
                 self.at = log.tell()
         return counted
-
-
-class Failed(Exception):
-    """A check of a step does not hold."""
-
-
-class Steps:
-    """Runs named steps, prints one line each with its seconds, and the closing line that test runners read."""
-
-    def __init__(self):
-        self.passed, self.failed = 0, 0
-
-    def run(self, name, action, *args):
-        """True when `action` ended without an error. It may return a text, which is printed behind the name."""
-        began = time.monotonic()
-        try:
-            note = action(*args)
-        except Exception as error:  # whatever it was, the next step and the closing line must come
-            self.failed += 1
-            print(f"FAILED {name} ({time.monotonic() - began:.1f} s): {error if isinstance(error, Failed) else repr(error)}", flush=True)
-            return False
-        self.passed += 1
-        print(f"ok     {name} ({time.monotonic() - began:.1f} s){f': {note}' if isinstance(note, str) else ''}", flush=True)
-        return True
-
-    def close(self):
-        """Print the closing line and end the process: 0 when nothing failed."""
-        print(f"{self.passed} passed, {self.failed} failed", flush=True)
-        sys.exit(1 if self.failed else 0)
-
-
-def expect(found, wanted, what):
-    if found != wanted:
-        raise Failed(f"{what}: found {found!r}, wanted {wanted!r}")
-
-
-def until(what, condition, timeout, pause=0.3, describe=lambda: ""):
-    """The first true value of `condition()`, asked every `pause` seconds; Failed after `timeout` seconds."""
-    end = time.monotonic() + timeout
-    while True:
-        value = condition()
-        if value:
-            return value
-        if time.monotonic() > end:
-            raise Failed(f"{what}: not within {timeout} s. {describe()}")
-        time.sleep(pause)

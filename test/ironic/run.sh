@@ -50,6 +50,7 @@ operator() {
     KUBECONFIG_FILE=$dir/kubeconfig
     OPERATOR=("$BINARIES/bmo" up -provisioner=ironic --data-dir "$dir" ${BMO_UP_ARGS:-})
   else
+    "$ROOT/test/kube/kube.sh" stop "$STATE/kube"; rm -rf -- "$STATE/kube/etcd"
     "$ROOT/test/kube/kube.sh" start "$STATE/kube" > /dev/null
     KUBECONFIG_FILE=$STATE/kube/kubeconfig
     "$ROOT/test/tools/kubectl" --kubeconfig "$KUBECONFIG_FILE" apply --server-side --force-conflicts -f "$ROOT/config/crd" > /dev/null

@@ -8,7 +8,8 @@ wrong; the IPMI node is verified and powered on; BMC faults arrive.        usage
 import json
 import sys
 
-from labenv import Counter, Lab, Steps, expect, machines, request, until
+from labenv import Counter, Lab, machines, request
+from steps import Steps, expect, until
 
 LAB = Lab()
 import configdrive  # noqa: E402  (needs the lab's Python, which Lab() has made sure of)
@@ -132,10 +133,7 @@ def counted():
 
 
 def main():
-    LAB.clear_orders()
-    for old in {NODE, "smoke-ipmi"} & LAB.nodes().keys():  # of a run that was broken off
-        LAB.ironic("PUT", f"nodes/{old}/maintenance", {})
-        LAB.ironic("DELETE", f"nodes/{old}")
+    LAB.reset()
     steps = Steps()
     steps.run("requests through the proxy are counted", counted)
     steps.run("a BMC fails as ordered", faults)

@@ -9,6 +9,7 @@ disk, but what would be is kept per machine (see `records.py`), so that a test c
 Control, on the same port:
 
     GET    /_ctl/machines[/MAC]              what each machine's agent did, config drives as base64
+    DELETE /_ctl/machines                    forget it
     GET    /_ctl/machines/MAC/configdrive    the last config drive written, as the ISO image it is
     POST   /_ctl/rules                       {"mode": "fail" | "silent" | "slow", "match": REGEX, "mac": MAC, "seconds": S, "count": N}
              match   on "inspect", "heartbeat" or "<command>:<interface>.<step>", as execute_deploy_step:deploy.write_image
@@ -303,6 +304,9 @@ class Handler(BaseHTTPRequestHandler):
                 elif self.command == "DELETE":
                     RULES.clear()
                 return self.answer(200, list(RULES))
+        if path == ["machines"] and self.command == "DELETE":
+            RECORDS.forget()
+            return self.answer(200, {})
         if path[0] == "machines":
             if len(path) == 3 and path[2] == "configdrive":
                 iso = RECORDS.configdrive(path[1])

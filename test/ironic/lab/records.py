@@ -51,6 +51,10 @@ class Records:
             if deploy is not None:
                 deploy["state"], deploy["ended"] = ("failed" if problem else "written"), time.time()
 
+    def forget(self):
+        with self.lock:
+            self.machines.clear()
+
     def of(self, mac):
         with self.lock:
             return copy.deepcopy(self._of(mac))

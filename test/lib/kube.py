@@ -1,5 +1,6 @@
 """A small client for a Kubernetes-style API, and the process of the manager that serves or uses it."""
 import base64
+import collections
 import http.client
 import json
 import os
@@ -198,11 +199,57 @@ class Manager:
             return "".join(file.readlines()[-lines:])
 
     def usage(self):
-        """(CPU seconds, peak MiB) of the process so far."""
-        pid = self.process.pid
-        fields = pathlib.Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
-        peak = re.search(r"VmHWM:\s+(\d+)", pathlib.Path(f"/proc/{pid}/status").read_text())
-        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK"), int(peak[1]) / 1024
+        """(CPU seconds, resident MiB now, peak MiB) of the process and its children so far."""
+        cpu = resident = peak = 0.0
+        todo = [self.process.pid]
+        while todo:
+            root = pathlib.Path(f"/proc/{todo.pop()}")
+            try:
+                fields = (root / "stat").read_text().rsplit(")", 1)[1].split()
+                status = (root / "status").read_text()
+                children = [int(c) for task in (root / "task").iterdir() for c in (task / "children").read_text().split()]
+            except OSError:  # ended meanwhile
+                continue
+            cpu += (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+            for figure in re.findall(r"VmRSS:\s+(\d+)", status):
+                resident += int(figure) / 1024
+            for figure in re.findall(r"VmHWM:\s+(\d+)", status):
+                peak += int(figure) / 1024
+            todo += children
+        return cpu, resident, peak
+
+
+class Audit:
+    """Requests of the user `manager` in an API server's audit log since the last look, leases left out."""
+
+    def __init__(self, path):
+        self.path, self.at = path, os.path.getsize(path)
+
+    def take(self):
+        """Counter of `verb resource[/subresource][ status]` since the last call; the status only where it tells of an error."""
+        counted = collections.Counter()
+        with open(self.path, encoding="utf-8") as log:
+            log.seek(self.at)
+            for line in iter(log.readline, ""):
+                if not line.endswith("\n"):
+                    break
+                self.at = log.tell()
+                event = json.loads(line)
+                target = event.get("objectRef") or {}
+                if event["user"]["username"] != "manager" or target.get("resource") == "leases":
+                    continue
+                what = target.get("resource") or event["requestURI"].split("?")[0]
+                if target.get("subresource"):
+                    what += "/" + target["subresource"]
+                status = (event.get("responseStatus") or {}).get("code", 0)
+                counted[f"{event['verb']} {what}" + (f" {status}" if status >= 300 else "")] += 1
+        return counted
+
+    @staticmethod
+    def writes(counted, events=False):
+        """How many of them changed something; those that publish events only when asked for."""
+        return sum(n for what, n in counted.items() if what.split()[0] in ("create", "update", "patch", "delete", "deletecollection")
+                   and (events or not what.split()[1].startswith("events")))
 
 
 def in_parallel(action, items, workers=8):
