@@ -40,6 +40,11 @@ class Requests:
 
     def text(self):
         rows = [f"  {phase:32} {total:6} requests, {total / hosts:7.1f} a host" for phase, total, hosts in self.phases]
+        rows.append("")
+        for who, idle in (("one host", "one host: idle"), ("all hosts", "all hosts: idle")):
+            life = sum(total / hosts for phase, total, hosts in self.phases if phase.startswith(who) and not phase.startswith(idle))
+            if life:
+                rows.append(f"  {who}: {life:.1f} requests for a life")
         top = sorted(self.all.items(), key=lambda item: -item[1])[:15]
         return "\n".join(["requests to Ironic:", *rows, "  most frequent:", *(f"    {number:5} {what}" for what, number in top)])
 
@@ -64,10 +69,7 @@ class OneHost:
 
     def wrong_credentials(self):
         self.host.create(WRONG_PASSWORD)
-        until("registration error", lambda: self.host.status().get("errorType") == "registration error", 90, describe=self.host.why)
-        message = self.host.status()["errorMessage"]
-        if not message:
-            raise Failed("errorMessage is empty")
+        message = self.host.await_error("registration error", 90)
         events = self.kube("GET", f"{CORE}/events")
         if WRONG_PASSWORD in json.dumps([self.host.get(), events]):
             raise Failed("the password can be read in the host or its events")
@@ -127,8 +129,7 @@ class OneHost:
         self.requests.end("one host: back to available", 1)
 
     def deleted(self):
-        self.kube("DELETE", self.host.path)
-        until("gone", lambda: self.kube.maybe(self.host.path) is None, 120, describe=self.host.why)
+        self.host.delete()
         self.host.check_gone()
         self.requests.end("one host: deleted", 1)
 

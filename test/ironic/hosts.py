@@ -29,13 +29,14 @@ class Host:
 
     # what a user does
 
-    def create(self, password=machines.PASSWORD):
+    def create(self, password=machines.PASSWORD, **more):
+        """Make the credentials and the host; `more` are further members of its spec."""
         self.secret("bmc", {"username": machines.USERNAME, "password": password})
         self.kube("POST", HOSTS, {
             "apiVersion": "metal3.io/v1alpha1", "kind": "BareMetalHost", "metadata": {"name": self.name},
             "spec": {"online": True, "bootMACAddress": self.mac, "bootMode": "UEFI", "automatedCleaningMode": "metadata",
                      "bmc": {"address": self.lab.env["REDFISH_ADDRESS_PREFIX"] + machines.system_id(self.n),
-                             "credentialsName": f"{self.name}-bmc"}}})
+                             "credentialsName": f"{self.name}-bmc"}} | more})
 
     def secret(self, kind, texts):
         """Create the Secret `<host>-<kind>`, or replace the values of its keys."""
@@ -49,11 +50,11 @@ class Host:
     def patch(self, spec):
         self.kube("PATCH", self.path, {"spec": spec}, MERGE, patience=60)
 
-    def order_image(self):
-        """Ask for the lab's image with user, network and meta data of this host."""
+    def order_image(self, checksum=None):
+        """Ask for the lab's image with user, network and meta data of this host; `checksum` instead of the right one."""
         data = {"userData": self.user_data(), "networkData": yaml.safe_dump(self.network_data()), "metaData": yaml.safe_dump(self.meta_data())}
         references = {key: self.secret(key.lower(), {key: text}) for key, text in data.items()}
-        image = {"url": self.lab.env["IMAGE_URL"], "checksum": self.lab.env["IMAGE_SHA256"], "checksumType": "sha256", "format": "qcow2"}
+        image = {"url": self.lab.env["IMAGE_URL"], "checksum": checksum or self.lab.env["IMAGE_SHA256"], "checksumType": "sha256", "format": "qcow2"}
         self.patch({"image": image} | references)
 
     def user_data(self):
@@ -84,6 +85,15 @@ class Host:
 
     def await_state(self, wanted, timeout):
         until(f"{self.name} {wanted}", lambda: self.state() == wanted, timeout, describe=self.why)
+
+    def await_error(self, kind, timeout):
+        """The message of an error of that type, which a user must be able to read."""
+        until(f"{self.name}: {kind}", lambda: self.status().get("errorType") == kind and self.status().get("errorMessage"), timeout, describe=self.why)
+        return self.status()["errorMessage"]
+
+    def delete(self, timeout=180):
+        self.kube("DELETE", self.path, patience=60)
+        until(f"{self.name} gone", lambda: self.kube.maybe(self.path) is None, timeout, describe=self.why)
 
     def await_power(self, on, timeout=60):
         """Both the host's status and the BMC say so."""

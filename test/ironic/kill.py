@@ -12,7 +12,7 @@ import random
 import time
 
 from labenv import Lab
-from steps import Failed, Steps, expect, until
+from steps import Failed, Steps, expect
 
 LAB = Lab()
 from hosts import HOSTS, Host, make_namespace  # noqa: E402  (need the lab's Python)
@@ -86,8 +86,7 @@ def main():
             return f"{kills} kills"
 
         def delete():
-            kube("DELETE", host.path, patience=60)
-            until("gone", lambda: kube.maybe(host.path) is None, 180, describe=host.why)
+            host.delete()
             host.check_gone()
             if killer.left:
                 raise Failed(f"{killer.left} kills were not spent")

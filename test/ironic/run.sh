@@ -6,6 +6,7 @@
 #
 #   BMO_API=embedded      `bmo up`, one process with its own API (default)
 #   BMO_API=kube          `baremetal-operator` on the kube-apiserver of test/kube
+#   FAULTS=1              also faults.py: what hosts show and do when BMCs, images and agents fail (some 10 min)
 #   KILLS=20, SEED=N      how often the operator is killed, and when; KILLS=0 leaves that test out
 #   PROFILE=release       binaries of that cargo profile (default: debug)
 #
@@ -81,6 +82,11 @@ run_tests() {
   operator "$STATE/flow"
   echo "== hosts through their life ($API API)"
   "$HERE/flow.py" --kubeconfig "$KUBECONFIG_FILE" --log "$STATE/flow.log" "$@" -- "${OPERATOR[@]}" || failed=1
+  if [ "${FAULTS:-0}" = 1 ]; then
+    operator "$STATE/faults"
+    echo "== faults ($API API)"
+    "$HERE/faults.py" --kubeconfig "$KUBECONFIG_FILE" --log "$STATE/faults.log" -- "${OPERATOR[@]}" || failed=1
+  fi
   if [ "${KILLS:-20}" != 0 ]; then
     operator "$STATE/kill"
     echo "== kill -9 at ${KILLS:-20} random moments ($API API)"

@@ -21,7 +21,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "lib"))
 sys.dont_write_bytecode = True
 
 from kube import MERGE, Audit, Kube, Manager, in_parallel  # noqa: E402  (found through the path above)
-from steps import Failed, Steps  # noqa: E402
+from steps import Failed, Steps, expect  # noqa: E402
 
 NAMESPACE = "fleet"
 CORE = f"/api/v1/namespaces/{NAMESPACE}"
@@ -137,7 +137,7 @@ def main():
             going = going and steps.run(f"{options.hosts} hosts: {name}", fleet.phase, name, act, done)
         if going:
             steps.run("a host's life costs", fleet.total)
-            steps.run("the manager ends at SIGTERM", manager.stop)
+            steps.run("the manager ends at SIGTERM within 30 s", lambda: expect(manager.stop() is not None, True, "ended by itself"))
     finally:
         manager.stop(5)
     if options.json:

@@ -4,6 +4,7 @@
 # without owner are collected. There are no nodes and no other controllers.
 #
 #   kube.sh build              build the three binaries unless they are there; prints their folder
+#   kube.sh check              whether `build` could work: binaries are there, or Go is new enough
 #   kube.sh start DIR [PORT]   start them with state, keys, logs and kubeconfigs in DIR; prints the kubeconfig's path
 #                              PORT absent or 0: free ports are looked for; else PORT, PORT+1 and PORT+2 are used
 #   kube.sh stop DIR           end what `start DIR` started, by process id; DIR is kept
@@ -36,6 +37,12 @@ check_go() {
   have=$(cd / && GOTOOLCHAIN=local go env GOVERSION); have=${have#go}
   [ "$(printf '%s\n%s\n' "$want" "$have" | sort -V | head -1)" = "$want" ] ||
     die "Go $have is too old: $HERE/go.mod needs $want or newer. Install it, or set KUBEBUILDER_ASSETS."
+}
+
+check() {
+  local bin pair; bin=$(bin_dir)
+  [ -z "${KUBEBUILDER_ASSETS:-}" ] || return 0
+  for pair in "${BINARIES[@]}"; do [ -x "$bin/${pair#*:}" ] || { check_go; return; }; done
 }
 
 compile() { # compile PACKAGE OUTPUT: go build, with a sign of life every half minute
@@ -190,7 +197,7 @@ status() {
 usage() { sed -n '2,/^set -/p' "${BASH_SOURCE[0]}" | sed '$d; s/^# \{0,1\}//'; exit 2; }
 
 case "${1:-}" in
-  build) build ;;
+  build | check) "$1" ;;
   start | stop | status) [ $# -ge 2 ] || usage; "$@" ;;
   *) usage ;;
 esac

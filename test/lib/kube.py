@@ -52,6 +52,7 @@ class Kube:
                 self.context.load_cert_chain(file.name)
         self.headers = {"Authorization": f"Bearer {user['token']}"} if user.get("token") else {}
         self.address = re.sub(r"^https?://", "", cluster["server"]).rstrip("/")
+        return self.address
 
     def blob(self, entry, key):
         if f"{key}-data" in entry:
@@ -59,9 +60,8 @@ class Kube:
         return (pathlib.Path(self.path).parent / entry[key]).read_bytes() if key in entry else None
 
     def connect(self, timeout=30):
-        if self.address is None:
-            self.load()
-        return http.client.HTTPSConnection(self.address, context=self.context, timeout=timeout)
+        address = self.address or self.load()  # another thread may unset it meanwhile
+        return http.client.HTTPSConnection(address, context=self.context, timeout=timeout)
 
     def __call__(self, method, path, body=None, kind="application/json", ok=(200, 201, 202), patience=0):
         """The parsed answer. Tries again for `patience` seconds while the server cannot be reached."""
