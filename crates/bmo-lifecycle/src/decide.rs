@@ -1,11 +1,20 @@
 //! The entry: one pass over one host, from what was observed to what is written.
 
-use bmo_provisioner::ProvisionerFactory;
+use std::time::Duration;
 
+use bmo_provisioner::{ErrorKind, ProvisionerFactory};
+
+use crate::context::Pass;
 use crate::pass::{
-    Decision, FinalizerChange, HardwareDataChange, Observed, Outcome, Policy, SecretsChange, Services,
-    StopReason,
+    Decision, FinalizerChange, HardwareDataChange, Metric, Observed, Outcome, PassError, Policy,
+    SecretsChange, Services, WaitReason,
 };
+use crate::{admission, annotations, conditions, machine};
+
+/// How long to wait for a provisioner that cannot be used yet.
+const NOT_READY_DELAY: Duration = Duration::from_secs(30);
+/// How long to wait for a machine that is busy.
+const BUSY_DELAY: Duration = Duration::from_secs(10);
 
 /// Decides what to do about a host, calling its provisioner on the way.
 ///
@@ -13,23 +22,75 @@ use crate::pass::{
 /// the decision ([`Outcome::Error`]): what was reached before them is stored all the same.
 pub async fn decide(
     observed: &Observed,
-    _policy: &Policy,
-    _backend: &dyn ProvisionerFactory,
-    _services: Services<'_>,
+    policy: &Policy,
+    backend: &dyn ProvisionerFactory,
+    services: Services<'_>,
 ) -> Decision {
-    if observed.host.is_paused() {
-        return nothing(Outcome::Stop {
-            reason: StopReason::Paused,
-        });
+    let mut pass = Pass::new(observed, policy, backend, services);
+    if let Some(decision) = admission::admit(&mut pass) {
+        return decision;
     }
-    if !crate::credentials::has_finalizer(&observed.host) {
-        let finalizer = FinalizerChange::Add;
+    annotations::take_hardware_details(&mut pass);
+    let result = machine::run(&mut pass).await;
+    conclude(pass, result).await
+}
+
+/// Turns a finished pass into what is written.
+async fn conclude(mut pass: Pass<'_>, result: Result<Outcome, PassError>) -> Decision {
+    let outcome = result.unwrap_or_else(|error| {
+        pass.return_to_checkpoint();
+        after_error(&mut pass, error)
+    });
+    if outcome == Outcome::Deleted {
         return Decision {
-            finalizer,
-            ..nothing(Outcome::Again)
+            finalizer: FinalizerChange::Remove,
+            hardware_data: HardwareDataChange::ReleaseFinalizer,
+            secrets: SecretsChange::ReleaseAll,
+            events: pass.events.take(),
+            metrics: pass.metrics,
+            ..nothing(outcome)
         };
     }
-    nothing(Outcome::Again)
+    conditions::update(&mut pass, &outcome).await;
+    pass.status.last_updated = pass.stored.last_updated.clone();
+    let status = (pass.status != pass.stored).then(|| {
+        let now = pass.now();
+        let mut status = Box::new(std::mem::take(&mut pass.status));
+        status.last_updated = Some(now);
+        status
+    });
+    Decision {
+        status,
+        finalizer: FinalizerChange::Keep,
+        annotations_to_remove: std::mem::take(&mut pass.annotations_to_remove),
+        hardware_data: std::mem::replace(&mut pass.hardware_data, HardwareDataChange::Keep),
+        secrets: std::mem::replace(&mut pass.secrets, SecretsChange::Keep),
+        events: pass.events.take(),
+        metrics: pass.metrics,
+        outcome,
+    }
+}
+
+/// What a failed call means for the next pass.
+fn after_error(pass: &mut Pass<'_>, error: PassError) -> Outcome {
+    match error {
+        PassError::BackEnd { error, .. } if error.kind == ErrorKind::NotReady => {
+            pass.count(Metric::ProvisionerNotReady);
+            Outcome::Requeue {
+                after: NOT_READY_DELAY,
+                reason: WaitReason::NotReady {
+                    message: error.message,
+                },
+            }
+        }
+        PassError::BackEnd { error, .. } if error.kind == ErrorKind::Busy => Outcome::Requeue {
+            after: BUSY_DELAY,
+            reason: WaitReason::Busy {
+                message: error.message,
+            },
+        },
+        other => Outcome::Error(other),
+    }
 }
 
 /// A decision that writes nothing.

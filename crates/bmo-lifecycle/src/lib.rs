@@ -13,9 +13,24 @@
 //! images and building preprovisioning images. Their states and calls exist in the contract; the handlers that would
 //! use them say so in their heads.
 
+mod admission;
+mod annotations;
+mod backoff;
+mod conditions;
+mod context;
 mod credentials;
 mod decide;
+mod failure;
+mod guards;
+mod history;
+mod image_wish;
+mod machine;
 pub mod pass;
+mod power;
+mod profile;
+mod raid_settings;
+mod states;
+mod step;
 
 pub use credentials::credentials_wish;
 pub use decide::decide;
