@@ -20,12 +20,16 @@ use serde_json::{Map, Value, json};
 pub fn crds() -> Vec<CustomResourceDefinition> {
     let mut all = vec![
         crd::<crate::BareMetalHost>(),
+        crd::<crate::BareMetalSwitch>(),
         crd::<crate::BmcEventSubscription>(),
         crd::<crate::DataImage>(),
         crd::<crate::FirmwareSchema>(),
         crd::<crate::HardwareData>(),
+        crd::<crate::HostClaim>(),
+        crd::<crate::HostDeployPolicy>(),
         crd::<crate::HostFirmwareComponents>(),
         crd::<crate::HostFirmwareSettings>(),
+        crd::<crate::HostNetworkAttachment>(),
         crd::<crate::HostUpdatePolicy>(),
         crd::<crate::PreprovisioningImage>(),
     ];

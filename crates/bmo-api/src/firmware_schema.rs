@@ -14,6 +14,7 @@ custom_resource! {
         plural: "firmwareschemas",
         short_names: [],
         spec: FirmwareSchemaSpec,
+        status_subresource: false,
         columns: [],
     }
 }

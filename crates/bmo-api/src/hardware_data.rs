@@ -11,6 +11,7 @@ custom_resource! {
         plural: "hardwaredata",
         short_names: ["hd"],
         spec: HardwareDataSpec,
+        status_subresource: false,
         columns: [("Age", "date", ".metadata.creationTimestamp", 0)],
     }
 }

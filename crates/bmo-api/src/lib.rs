@@ -16,6 +16,7 @@ mod text_enum;
 
 pub mod annotations;
 pub mod bare_metal_host;
+pub mod bare_metal_switch;
 pub mod bmc_event_subscription;
 pub mod crd;
 pub mod data_image;
@@ -23,8 +24,11 @@ pub mod firmware_schema;
 pub mod hardware;
 pub mod hardware_data;
 pub mod hardware_profile;
+pub mod host_claim;
+pub mod host_deploy_policy;
 pub mod host_firmware_components;
 pub mod host_firmware_settings;
+pub mod host_network_attachment;
 pub mod host_update_policy;
 pub mod image;
 pub mod preprovisioning_image;
@@ -33,6 +37,7 @@ pub mod resource;
 pub mod root_device_hints;
 mod schema;
 mod serde_rules;
+pub mod strict;
 pub mod time;
 
 pub use annotations::{DeleteAction, DetachedAnnotation, InspectAnnotation, RebootAnnotation, RebootMode};
@@ -46,6 +51,7 @@ pub use bare_metal_host::status::{
     BareMetalHostStatus, CredentialsStatus, ErrorType, OperationHistory, OperationMetric, OperationalStatus,
     ProvisionStatus, ProvisioningState,
 };
+pub use bare_metal_switch::{BareMetalSwitch, BareMetalSwitchSpec, BareMetalSwitchStatus, SwitchDriver};
 pub use bmc_event_subscription::{
     BmcEventSubscription, BmcEventSubscriptionSpec, BmcEventSubscriptionStatus,
 };
@@ -58,6 +64,12 @@ pub use hardware::{
 };
 pub use hardware_data::{HardwareData, HardwareDataSpec};
 pub use hardware_profile::HardwareProfile;
+pub use host_claim::{
+    HostClaim, HostClaimSpec, HostClaimStatus, HostSelector, HostSelectorRequirement, ResourceReference,
+};
+pub use host_deploy_policy::{
+    HostClaimNamespaces, HostDeployPolicy, HostDeployPolicySpec, HostDeployPolicyStatus, NameValuePair,
+};
 pub use host_firmware_components::{
     FirmwareComponentStatus, FirmwareUpdate, HostFirmwareComponents, HostFirmwareComponentsSpec,
     HostFirmwareComponentsStatus,
@@ -65,6 +77,7 @@ pub use host_firmware_components::{
 pub use host_firmware_settings::{
     HostFirmwareSettings, HostFirmwareSettingsSpec, HostFirmwareSettingsStatus, SchemaReference,
 };
+pub use host_network_attachment::{HostNetworkAttachment, HostNetworkAttachmentSpec, SwitchPortMode};
 pub use host_update_policy::{HostUpdatePolicy, HostUpdatePolicySpec, HostUpdatePolicyStatus, UpdatePolicy};
 pub use image::{ChecksumError, ChecksumType, Image, ImageChecksum, ImageFormat};
 pub use preprovisioning_image::{

@@ -121,6 +121,7 @@ macro_rules! custom_resource {
             plural: $plural:literal,
             short_names: $short:expr,
             spec: $Spec:ty,
+            status_subresource: $subresource:literal,
             columns: [$( ($cname:literal, $ctype:literal, $cpath:literal, $cprio:literal) ),* $(,)?] $(,)?
         }
     ) => {
@@ -159,7 +160,7 @@ macro_rules! custom_resource {
         }
 
         crate::resource::custom_resource!(@traits
-            $(#[doc = $doc])* $Name as $kind, $plural, $short, $Spec, (), false, false,
+            $(#[doc = $doc])* $Name as $kind, $plural, $short, $Spec, (), false, $subresource,
             [$( ($cname, $ctype, $cpath, $cprio) ),*]);
     };
     (@traits $(#[doc = $doc:literal])* $Name:ident as $kind:literal, $plural:literal, $short:expr, $Spec:ty, $Status:ty,

@@ -2,8 +2,9 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test")]
 
 use bmo_api::{
-    BareMetalHost, BmcEventSubscription, DataImage, FirmwareSchema, HardwareData, HostFirmwareComponents,
-    HostFirmwareSettings, HostUpdatePolicy, PreprovisioningImage,
+    BareMetalHost, BareMetalSwitch, BmcEventSubscription, DataImage, FirmwareSchema, HardwareData, HostClaim,
+    HostDeployPolicy, HostFirmwareComponents, HostFirmwareSettings, HostNetworkAttachment, HostUpdatePolicy,
+    PreprovisioningImage,
 };
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::Value;
@@ -25,6 +26,10 @@ fn through_type(object: &Value) -> Value {
         "DataImage" => trip::<DataImage>(object),
         "PreprovisioningImage" => trip::<PreprovisioningImage>(object),
         "BMCEventSubscription" => trip::<BmcEventSubscription>(object),
+        "BareMetalSwitch" => trip::<BareMetalSwitch>(object),
+        "HostClaim" => trip::<HostClaim>(object),
+        "HostDeployPolicy" => trip::<HostDeployPolicy>(object),
+        "HostNetworkAttachment" => trip::<HostNetworkAttachment>(object),
         kind => panic!("no type for {kind}"),
     }
 }
