@@ -57,7 +57,9 @@ pub use bmc_event_subscription::{
 };
 pub use crd::{crd, crds};
 pub use data_image::{AttachedImage, DataImage, DataImageError, DataImageSpec, DataImageStatus};
-pub use firmware_schema::{AttributeType, FirmwareSchema, FirmwareSchemaSpec, SettingSchema};
+pub use firmware_schema::{
+    AttributeType, FirmwareSchema, FirmwareSchemaSpec, SettingError, SettingProblem, SettingSchema,
+};
 pub use hardware::{
     Bios, Cpu, DiskType, Firmware, HardwareDetails, HardwareSystemVendor, Lldp, Nic, Storage, SystemVendor,
     Vlan,

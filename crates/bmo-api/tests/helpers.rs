@@ -321,6 +321,65 @@ fn firmware_components_have_three_forms() {
 }
 
 #[test]
+fn firmware_settings_are_checked_against_their_schema() {
+    let schema: FirmwareSchemaSpec = serde_json::from_value(json!({ "schema": {
+        "AssetTag": { "attribute_type": "String", "min_length": 1, "max_length": 16 },
+        "ProcVirtualization": { "attribute_type": "Enumeration", "allowable_values": ["Enabled", "Disabled"] },
+        "NetworkBootRetryCount": { "attribute_type": "Integer", "lower_bound": 1, "upper_bound": 20 },
+        "SerialNumber": { "attribute_type": "String", "min_length": 1, "max_length": 16, "read_only": true },
+        "QuietBoot": { "attribute_type": "Boolean" },
+        "SysPassword": { "attribute_type": "Password" },
+        "SriovEnable": {},
+    } }))
+    .unwrap();
+    let text = |text: &str| IntOrString::String(text.to_owned());
+    // setting, value, what the message says; empty: accepted
+    let rows = [
+        ("AssetTag", text("NewServer"), ""),
+        (
+            "AssetTag",
+            text("NewServerPutInServiceIn2021"),
+            "above the maximum length 16",
+        ),
+        ("AssetTag", text(""), "below the minimum length 1"),
+        ("ProcVirtualization", text("Disabled"), ""),
+        ("ProcVirtualization", text("Foo"), "unknown enumeration value"),
+        ("NetworkBootRetryCount", text("10"), ""),
+        ("NetworkBootRetryCount", IntOrString::Int(10), ""),
+        ("NetworkBootRetryCount", text("42"), "above the maximum 20"),
+        (
+            "NetworkBootRetryCount",
+            IntOrString::Int(0),
+            "below the minimum 1",
+        ),
+        ("NetworkBootRetryCount", text("foo"), "not an integer"),
+        ("QuietBoot", text("true"), ""),
+        ("QuietBoot", text("Enabled"), "not a boolean"),
+        ("SerialNumber", IntOrString::Int(42), "read-only"),
+        ("SysPassword", text("x"), "passwords"),
+        ("SriovEnable", text("Disabled"), ""),
+        ("IceCream", text("Vanilla"), "not in the FirmwareSchema"),
+    ];
+    for (name, value, expected) in rows {
+        let message = schema
+            .check_setting(name, &value)
+            .err()
+            .map(|error| error.to_string())
+            .unwrap_or_default();
+        assert_eq!(
+            message.is_empty(),
+            expected.is_empty(),
+            "{name} {value:?}: {message}"
+        );
+        assert!(message.contains(expected), "{name} {value:?}: {message}");
+        assert!(
+            message.is_empty() || message.starts_with(&format!("Setting {name} is invalid, ")),
+            "{message}"
+        );
+    }
+}
+
+#[test]
 fn operations_are_measured_by_state() {
     let (start, end) = (
         time::whole_seconds("2026-01-01T00:00:00.9Z".parse().unwrap()),
