@@ -1,1 +1,5 @@
 //! The Ironic provisioner.
+
+pub mod client;
+pub mod config;
+pub mod patch;
