@@ -30,30 +30,55 @@ impl Section {
 #[derive(Clone, Default, PartialEq)]
 pub struct Patch {
     operations: Vec<Value>,
+    resets_interfaces: bool,
 }
 
 impl Patch {
+    /// Changes the driver; interfaces that are not set beside it get their defaults.
+    pub fn set_driver(&mut self, wanted: &str, current: &str) {
+        self.set("driver", wanted, current);
+        self.resets_interfaces = true;
+    }
+
+    /// Whether the driver changes.
+    pub fn resets_interfaces(&self) -> bool {
+        self.resets_interfaces
+    }
+
     /// Sets a member of the node itself. `null` removes it: such a member always exists.
     pub fn set(&mut self, name: &str, wanted: impl Into<Value>, current: impl Into<Value>) {
-        self.change(format!("/{}", escape(name)), wanted.into(), Some(&current.into()));
+        self.change(&format!("/{}", escape(name)), wanted.into(), Some(&current.into()));
     }
 
     /// Removes a member of the node itself.
     pub fn remove(&mut self, name: &str) {
-        self.operations.push(json!({ "op": "remove", "path": format!("/{}", escape(name)) }));
+        self.operations
+            .push(json!({ "op": "remove", "path": format!("/{}", escape(name)) }));
     }
 
     /// Sets a member of a section, or removes it where `null` is wanted and it is there.
-    pub fn set_in(&mut self, section: Section, name: &str, wanted: impl Into<Value>, current: &Map<String, Value>) {
-        self.change(format!("/{}/{}", section.name(), escape(name)), wanted.into(), current.get(name));
+    pub fn set_in(
+        &mut self,
+        section: Section,
+        name: &str,
+        wanted: impl Into<Value>,
+        current: &Map<String, Value>,
+    ) {
+        self.change(
+            format!("/{}/{}", section.name(), escape(name)),
+            wanted.into(),
+            current.get(name),
+        );
     }
 
-    fn change(&mut self, path: String, wanted: Value, current: Option<&Value>) {
+    fn change(&mut self, path: &str, wanted: Value, current: Option<&Value>) {
         match (wanted, current) {
             (Value::Null, None) => {}
             (Value::Null, Some(_)) => self.operations.push(json!({ "op": "remove", "path": path })),
             (wanted, Some(current)) if same(&wanted, current) => {}
-            (wanted, _) => self.operations.push(json!({ "op": "add", "path": path, "value": wanted })),
+            (wanted, _) => self
+                .operations
+                .push(json!({ "op": "add", "path": path, "value": wanted })),
         }
     }
 
@@ -89,7 +114,9 @@ pub fn same(left: &Value, right: &Value) -> bool {
         }
         (Value::Object(left), Value::Object(right)) => {
             left.len() == right.len()
-                && left.iter().all(|(name, value)| right.get(name).is_some_and(|other| same(value, other)))
+                && left
+                    .iter()
+                    .all(|(name, value)| right.get(name).is_some_and(|other| same(value, other)))
         }
         (left, right) => left == right,
     }
@@ -126,7 +153,9 @@ fn hide(value: &mut Value) {
 /// Whether a name tells that its value must not be shown.
 pub fn is_secret(name: &str) -> bool {
     let name = name.to_ascii_lowercase();
-    ["password", "secret", "token", "configdrive"].iter().any(|word| name.contains(word))
+    ["password", "secret", "token", "configdrive"]
+        .iter()
+        .any(|word| name.contains(word))
 }
 
 /// A name as a part of a JSON pointer.
@@ -143,17 +172,42 @@ mod tests {
     #[test]
     fn operation_for_wanted_and_current() {
         let table = [
-            (json!("new"), json!({}), Some(json!({"op": "add", "path": "/properties/baz", "value": "new"}))),
-            (json!("new"), json!({"baz": null}), Some(json!({"op": "add", "path": "/properties/baz", "value": "new"}))),
-            (json!("new"), json!({"baz": "old"}), Some(json!({"op": "add", "path": "/properties/baz", "value": "new"}))),
+            (
+                json!("new"),
+                json!({}),
+                Some(json!({"op": "add", "path": "/properties/baz", "value": "new"})),
+            ),
+            (
+                json!("new"),
+                json!({"baz": null}),
+                Some(json!({"op": "add", "path": "/properties/baz", "value": "new"})),
+            ),
+            (
+                json!("new"),
+                json!({"baz": "old"}),
+                Some(json!({"op": "add", "path": "/properties/baz", "value": "new"})),
+            ),
             (json!("same"), json!({"baz": "same"}), None),
-            (Value::Null, json!({"baz": "old"}), Some(json!({"op": "remove", "path": "/properties/baz"}))),
-            (Value::Null, json!({"baz": null}), Some(json!({"op": "remove", "path": "/properties/baz"}))),
+            (
+                Value::Null,
+                json!({"baz": "old"}),
+                Some(json!({"op": "remove", "path": "/properties/baz"})),
+            ),
+            (
+                Value::Null,
+                json!({"baz": null}),
+                Some(json!({"op": "remove", "path": "/properties/baz"})),
+            ),
             (Value::Null, json!({}), None),
         ];
         for (wanted, current, operation) in table {
             let mut patch = Patch::default();
-            patch.set_in(Section::Properties, "baz", wanted.clone(), current.as_object().unwrap());
+            patch.set_in(
+                Section::Properties,
+                "baz",
+                wanted.clone(),
+                current.as_object().unwrap(),
+            );
             let expected = operation.into_iter().collect::<Vec<_>>();
             assert_eq!(patch.into_body(), json!(expected), "{wanted} over {current}");
         }
@@ -197,8 +251,17 @@ mod tests {
     #[test]
     fn debug_output_hides_secrets() {
         let mut patch = Patch::default();
-        patch.set("driver_info", json!({"redfish_password": "hunter2", "nested": [{"my_secret": "hunter2"}]}), json!({}));
-        patch.set_in(Section::InstanceInfo, "image_pull_secret", "user:hunter2", &Map::new());
+        patch.set(
+            "driver_info",
+            json!({"redfish_password": "hunter2", "nested": [{"my_secret": "hunter2"}]}),
+            json!({}),
+        );
+        patch.set_in(
+            Section::InstanceInfo,
+            "image_pull_secret",
+            "user:hunter2",
+            &Map::new(),
+        );
         patch.set_in(Section::InstanceInfo, "image_source", "http://i", &Map::new());
         let shown = format!("{patch:?}");
         assert!(!shown.contains("hunter2"), "{shown}");

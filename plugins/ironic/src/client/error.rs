@@ -92,16 +92,20 @@ impl ApiError {
             return None;
         }
         let text = self.message();
-        Some(if text.contains("is locked by") || text.contains("please retry") {
-            Conflict::Locked
-        } else if text.contains("state transition is in progress") {
-            Conflict::InTransition
-        } else if text.contains("already exists") || text.contains("already associated") || text.contains("Duplicate")
-        {
-            Conflict::Taken
-        } else {
-            Conflict::Other
-        })
+        Some(
+            if text.contains("is locked by") || text.contains("please retry") {
+                Conflict::Locked
+            } else if text.contains("state transition is in progress") {
+                Conflict::InTransition
+            } else if text.contains("already exists")
+                || text.contains("already associated")
+                || text.contains("Duplicate")
+            {
+                Conflict::Taken
+            } else {
+                Conflict::Other
+            },
+        )
     }
 
     /// Whether the request cannot have been looked at by Ironic's own code.
@@ -113,7 +117,9 @@ impl ApiError {
 /// The sentence in an error's body; the body itself, cut, where there is none.
 pub fn said(body: &[u8]) -> String {
     let text = String::from_utf8_lossy(body);
-    let found = serde_json::from_str::<Value>(&text).ok().and_then(|document| sentence(&document));
+    let found = serde_json::from_str::<Value>(&text)
+        .ok()
+        .and_then(|document| sentence(&document));
     let text = found.unwrap_or_else(|| text.trim().to_owned());
     match text.char_indices().find(|(at, _)| *at >= QUOTED_BYTES) {
         Some((at, _)) => format!("{}…", &text[..at]),
@@ -123,11 +129,19 @@ pub fn said(body: &[u8]) -> String {
 
 /// Looks for the sentence in a parsed body, one level of JSON inside a string included.
 fn sentence(document: &Value) -> Option<String> {
-    let text = |value: &Value| value.as_str().map(str::trim).filter(|text| !text.is_empty()).map(str::to_owned);
+    let text = |value: &Value| {
+        value
+            .as_str()
+            .map(str::trim)
+            .filter(|text| !text.is_empty())
+            .map(str::to_owned)
+    };
     if let Some(inner) = document.get("error_message") {
         return match inner {
             Value::String(inner_text) => match serde_json::from_str::<Value>(inner_text) {
-                Ok(inner) if inner.is_object() => sentence(&inner).or_else(|| text(document.get("error_message")?)),
+                Ok(inner) if inner.is_object() => {
+                    sentence(&inner).or_else(|| text(document.get("error_message")?))
+                }
                 _ => text(document.get("error_message")?),
             },
             other => sentence(other),
@@ -136,15 +150,25 @@ fn sentence(document: &Value) -> Option<String> {
     if let Some(error) = document.get("error") {
         return error.get("message").and_then(text).or_else(|| text(error));
     }
-    ["faultstring", "description", "title", "message"].into_iter().find_map(|member| document.get(member).and_then(text))
+    ["faultstring", "description", "title", "message"]
+        .into_iter()
+        .find_map(|member| document.get(member).and_then(text))
 }
 
 fn codes(expected: &[u16]) -> String {
-    expected.iter().map(u16::to_string).collect::<Vec<_>>().join(" or ")
+    expected
+        .iter()
+        .map(u16::to_string)
+        .collect::<Vec<_>>()
+        .join(" or ")
 }
 
 fn quoted(message: &str) -> String {
-    if message.is_empty() { String::new() } else { format!(": {message}") }
+    if message.is_empty() {
+        String::new()
+    } else {
+        format!(": {message}")
+    }
 }
 
 fn seconds(duration: Duration) -> String {
@@ -159,11 +183,23 @@ mod tests {
     #[test]
     fn the_sentence_is_found_in_each_shape_of_error() {
         let table = [
-            (r#"{"error_message": "{\"faultcode\": \"Client\", \"faultstring\": \"Node nope could not be found.\", \"debuginfo\": null}"}"#, "Node nope could not be found."),
-            (r#"{"error_message": "{\"code\": 404, \"title\": \"Not Found\", \"description\": \"\"}"}"#, "Not Found"),
-            (r#"{"error_message": {"faultstring": "as an object"}}"#, "as an object"),
+            (
+                r#"{"error_message": "{\"faultcode\": \"Client\", \"faultstring\": \"Node nope could not be found.\", \"debuginfo\": null}"}"#,
+                "Node nope could not be found.",
+            ),
+            (
+                r#"{"error_message": "{\"code\": 404, \"title\": \"Not Found\", \"description\": \"\"}"}"#,
+                "Not Found",
+            ),
+            (
+                r#"{"error_message": {"faultstring": "as an object"}}"#,
+                "as an object",
+            ),
             (r#"{"error_message": "just a text"}"#, "just a text"),
-            (r#"{"error":{"message":"Incorrect username or password","code":401}}"#, "Incorrect username or password"),
+            (
+                r#"{"error":{"message":"Incorrect username or password","code":401}}"#,
+                "Incorrect username or password",
+            ),
             ("  <html>bad gateway</html>\n", "<html>bad gateway</html>"),
             ("", ""),
         ];
@@ -176,16 +212,29 @@ mod tests {
     #[test]
     fn four_meanings_of_409() {
         let table = [
-            ("Node u is locked by host c, please retry after the current operation is completed.", Conflict::Locked),
-            ("Node u can not be updated while a state transition is in progress.", Conflict::InTransition),
+            (
+                "Node u is locked by host c, please retry after the current operation is completed.",
+                Conflict::Locked,
+            ),
+            (
+                "Node u can not be updated while a state transition is in progress.",
+                Conflict::InTransition,
+            ),
             ("A node with name m3~h1 already exists.", Conflict::Taken),
-            ("Instance i is already associated with a node, it cannot be associated with this other node u", Conflict::Taken),
+            (
+                "Instance i is already associated with a node, it cannot be associated with this other node u",
+                Conflict::Taken,
+            ),
             ("Node u is associated with instance i.", Conflict::Other),
         ];
         for (text, meaning) in table {
             let error = ApiError {
                 call: String::new(),
-                reason: Reason::Status { code: 409, expected: &[200], message: text.to_owned() },
+                reason: Reason::Status {
+                    code: 409,
+                    expected: &[200],
+                    message: text.to_owned(),
+                },
             };
             assert_eq!(error.conflict(), Some(meaning), "{text}");
         }
@@ -195,9 +244,16 @@ mod tests {
     fn message_says_call_expectation_and_answer() {
         let error = ApiError {
             call: "GET http://i/v1/nodes/u".to_owned(),
-            reason: Reason::Status { code: 404, expected: &[200, 204], message: "gone".to_owned() },
+            reason: Reason::Status {
+                code: 404,
+                expected: &[200, 204],
+                message: "gone".to_owned(),
+            },
         };
-        assert_eq!(error.to_string(), "GET http://i/v1/nodes/u: expected 200 or 204, got 404 instead: gone");
+        assert_eq!(
+            error.to_string(),
+            "GET http://i/v1/nodes/u: expected 200 or 204, got 404 instead: gone"
+        );
     }
 
     proptest! {

@@ -57,7 +57,11 @@ pub struct Gate {
 
 impl Default for Gate {
     fn default() -> Self {
-        Self { permits: Semaphore::new(IN_FLIGHT), requests: AtomicU64::new(0), troubles: AtomicU64::new(0) }
+        Self {
+            permits: Semaphore::new(IN_FLIGHT),
+            requests: AtomicU64::new(0),
+            troubles: AtomicU64::new(0),
+        }
     }
 }
 
@@ -98,12 +102,21 @@ impl<'a> Call<'a> {
 
     /// A request without a body.
     pub fn new(method: Method, path: impl Into<String>, expected: &'static [u16]) -> Self {
-        Self { method, path: path.into(), body: None, expected }
+        Self {
+            method,
+            path: path.into(),
+            body: None,
+            expected,
+        }
     }
 
     /// The same with a JSON body.
+    #[must_use]
     pub fn json(self, body: &'a Value) -> Self {
-        Self { body: Some(body), ..self }
+        Self {
+            body: Some(body),
+            ..self
+        }
     }
 }
 
@@ -122,23 +135,42 @@ impl Http {
             .pool_max_idle_per_host(IN_FLIGHT)
             .pool_idle_timeout(Duration::from_secs(25));
         if let Some(authorities) = &endpoint.tls.authorities {
-            let certificates = reqwest::Certificate::from_pem_bundle(authorities.pem())
-                .map_err(|error| format!("{} holds no usable certificates: {}", authorities.source(), chain(&error)))?;
+            let certificates = reqwest::Certificate::from_pem_bundle(authorities.pem()).map_err(|error| {
+                format!(
+                    "{} holds no usable certificates: {}",
+                    authorities.source(),
+                    chain(&error)
+                )
+            })?;
             if certificates.is_empty() {
-                return Err(format!("{} holds no certificate in PEM form", authorities.source()));
+                return Err(format!(
+                    "{} holds no certificate in PEM form",
+                    authorities.source()
+                ));
             }
             builder = builder.tls_certs_only(certificates);
         }
         if let Some(identity) = &endpoint.tls.identity {
-            let usable = reqwest::Identity::from_pem(identity.pem())
-                .map_err(|error| format!("{} cannot be used as client certificate: {}", identity.source(), chain(&error)))?;
+            let usable = reqwest::Identity::from_pem(identity.pem()).map_err(|error| {
+                format!(
+                    "{} cannot be used as client certificate: {}",
+                    identity.source(),
+                    chain(&error)
+                )
+            })?;
             builder = builder.identity(usable);
         }
         if endpoint.tls.insecure {
             builder = builder.tls_danger_accept_invalid_certs(true);
         }
-        let client = builder.build().map_err(|error| format!("cannot set up TLS for Ironic: {}", chain(&error)))?;
-        Ok(Self { client, endpoint, gate })
+        let client = builder
+            .build()
+            .map_err(|error| format!("cannot set up TLS for Ironic: {}", chain(&error)))?;
+        Ok(Self {
+            client,
+            endpoint,
+            gate,
+        })
     }
 
     /// What it talks to.
@@ -164,7 +196,10 @@ impl Http {
     async fn exchange(&self, version: Option<Version>, call: Call<'_>) -> Result<Vec<u8>, ApiError> {
         let first = self.attempt(version, &call).await;
         match &first {
-            Err(ApiError { reason: Reason::Broken(_), .. }) if call.method == Method::GET => {
+            Err(ApiError {
+                reason: Reason::Broken(_),
+                ..
+            }) if call.method == Method::GET => {
                 tokio::time::sleep(Duration::from_millis(rand::random_range(50..250))).await;
                 self.attempt(version, &call).await
             }
@@ -174,8 +209,14 @@ impl Http {
 
     async fn attempt(&self, version: Option<Version>, call: &Call<'_>) -> Result<Vec<u8>, ApiError> {
         let url = self.url(&call.path);
-        let failed = |reason| ApiError { call: format!("{} {url}", call.method), reason };
-        let mut request = self.client.request(call.method.clone(), url.clone()).header("Accept", "application/json");
+        let failed = |reason| ApiError {
+            call: format!("{} {url}", call.method),
+            reason,
+        };
+        let mut request = self
+            .client
+            .request(call.method.clone(), url.clone())
+            .header("Accept", "application/json");
         if let Some(version) = version {
             request = request
                 .header("X-OpenStack-Ironic-API-Version", version.header())
@@ -192,7 +233,12 @@ impl Http {
         let outcome = self.answer(request, call.expected).await;
         if matches!(
             outcome,
-            Err(Reason::Unreachable(_) | Reason::Redirect(_) | Reason::Status { code: 401 | 403 | 406 | 502.., .. })
+            Err(Reason::Unreachable(_)
+                | Reason::Redirect(_)
+                | Reason::Status {
+                    code: 401 | 403 | 406 | 502..,
+                    ..
+                })
         ) {
             self.gate.troubles.fetch_add(1, Ordering::Relaxed);
         }
@@ -200,7 +246,11 @@ impl Http {
         outcome.map_err(failed)
     }
 
-    async fn answer(&self, request: reqwest::RequestBuilder, expected: &'static [u16]) -> Result<Vec<u8>, Reason> {
+    async fn answer(
+        &self,
+        request: reqwest::RequestBuilder,
+        expected: &'static [u16],
+    ) -> Result<Vec<u8>, Reason> {
         let transport = |error: reqwest::Error| {
             if error.is_connect() {
                 Reason::Unreachable(chain(&error))
@@ -212,11 +262,16 @@ impl Http {
         };
         let mut response = request.send().await.map_err(transport)?;
         let code = response.status().as_u16();
-        let location = response.headers().get("location").map(|value| String::from_utf8_lossy(value.as_bytes()).into_owned());
+        let location = response
+            .headers()
+            .get("location")
+            .map(|value| String::from_utf8_lossy(value.as_bytes()).into_owned());
         let mut body = Vec::new();
         while let Some(chunk) = response.chunk().await.map_err(transport)? {
             if body.len() + chunk.len() > LONGEST_ANSWER {
-                return Err(Reason::Malformed(format!("it is longer than {LONGEST_ANSWER} bytes")));
+                return Err(Reason::Malformed(format!(
+                    "it is longer than {LONGEST_ANSWER} bytes"
+                )));
             }
             body.extend_from_slice(&chunk);
         }
@@ -225,13 +280,20 @@ impl Http {
         }
         match location {
             Some(location) if (300..400).contains(&code) => Err(Reason::Redirect(location)),
-            _ => Err(Reason::Status { code, expected, message: said(&body) }),
+            _ => Err(Reason::Status {
+                code,
+                expected,
+                message: said(&body),
+            }),
         }
     }
 
     /// `path` is relative to the endpoint, already percent-encoded, and may have a query.
     fn url(&self, path: &str) -> Url {
-        self.endpoint.url.join(path).unwrap_or_else(|_| self.endpoint.url.clone())
+        self.endpoint
+            .url
+            .join(path)
+            .unwrap_or_else(|_| self.endpoint.url.clone())
     }
 }
 
@@ -253,5 +315,9 @@ fn chain(error: &reqwest::Error) -> String {
         }
         next = error.source();
     }
-    if texts.is_empty() { error.to_string() } else { texts.join(": ") }
+    if texts.is_empty() {
+        error.to_string()
+    } else {
+        texts.join(": ")
+    }
 }

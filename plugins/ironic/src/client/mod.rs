@@ -36,7 +36,10 @@ impl Ironic {
     pub async fn connect(http: Http) -> Result<Self, ApiError> {
         let root = Call::new(Method::GET, "", &[200, 300]);
         let name = format!("GET {}", http.endpoint().url);
-        let malformed = |text| ApiError { call: name, reason: Reason::Malformed(text) };
+        let malformed = |text| ApiError {
+            call: name,
+            reason: Reason::Malformed(text),
+        };
         let body = http.send_plain(root).await?;
         let version = serde_json::from_slice::<Discovery>(&body)
             .map_err(|error| error.to_string())
@@ -72,7 +75,9 @@ impl Ironic {
 
     /// A node by id or name; `None` where there is none.
     pub async fn node(&self, id_or_name: &str) -> Result<Option<Node>, ApiError> {
-        let Some(segment) = segment(id_or_name) else { return Ok(None) };
+        let Some(segment) = segment(id_or_name) else {
+            return Ok(None);
+        };
         let path = format!("nodes/{segment}");
         match self.read::<Node>(&path).await {
             Ok(node) if node.uuid.is_empty() => {
@@ -86,7 +91,11 @@ impl Ironic {
 
     /// All nodes, with the members that capacity needs.
     pub async fn nodes(&self) -> Result<Vec<ListedNode>, ApiError> {
-        self.list("nodes?fields=uuid%2Cname%2Cprovision_state%2Cboot_interface", "nodes").await
+        self.list(
+            "nodes?fields=uuid%2Cname%2Cprovision_state%2Cboot_interface",
+            "nodes",
+        )
+        .await
     }
 
     /// Creates a node.
@@ -96,12 +105,14 @@ impl Ironic {
 
     /// Changes a node by a JSON patch, and answers with the node as it is then.
     pub async fn patch_node(&self, uuid: &str, operations: &Value) -> Result<Node, ApiError> {
-        self.write(Method::PATCH, &format!("nodes/{uuid}"), operations, &[200]).await
+        self.write(Method::PATCH, &format!("nodes/{uuid}"), operations, &[200])
+            .await
     }
 
     /// Removes a node.
     pub async fn delete_node(&self, uuid: &str) -> Result<(), ApiError> {
-        self.order(Method::DELETE, &format!("nodes/{uuid}"), None, &[202, 204]).await
+        self.order(Method::DELETE, &format!("nodes/{uuid}"), None, &[202, 204])
+            .await
     }
 
     /// Whether a node could be deployed.
@@ -111,28 +122,53 @@ impl Ironic {
 
     /// Asks for a change of the provision state; `body` has the target and what it needs.
     pub async fn set_provision_state(&self, uuid: &str, body: &Value) -> Result<(), ApiError> {
-        self.order(Method::PUT, &format!("nodes/{uuid}/states/provision"), Some(body), &[202]).await
+        self.order(
+            Method::PUT,
+            &format!("nodes/{uuid}/states/provision"),
+            Some(body),
+            &[202],
+        )
+        .await
     }
 
     /// Asks for a change of the power state.
     pub async fn set_power_state(&self, uuid: &str, body: &Value) -> Result<(), ApiError> {
-        self.order(Method::PUT, &format!("nodes/{uuid}/states/power"), Some(body), &[202]).await
+        self.order(
+            Method::PUT,
+            &format!("nodes/{uuid}/states/power"),
+            Some(body),
+            &[202],
+        )
+        .await
     }
 
     /// Says what the next RAID configuration makes.
     pub async fn set_raid_target(&self, uuid: &str, body: &Value) -> Result<(), ApiError> {
-        self.order(Method::PUT, &format!("nodes/{uuid}/states/raid"), Some(body), &[204]).await
+        self.order(
+            Method::PUT,
+            &format!("nodes/{uuid}/states/raid"),
+            Some(body),
+            &[204],
+        )
+        .await
     }
 
     /// Makes Ironic leave a node alone.
     pub async fn set_maintenance(&self, uuid: &str, reason: &str) -> Result<(), ApiError> {
         let body = json!({ "reason": reason });
-        self.order(Method::PUT, &format!("nodes/{uuid}/maintenance"), Some(&body), &[202]).await
+        self.order(
+            Method::PUT,
+            &format!("nodes/{uuid}/maintenance"),
+            Some(&body),
+            &[202],
+        )
+        .await
     }
 
     /// Ends that.
     pub async fn unset_maintenance(&self, uuid: &str) -> Result<(), ApiError> {
-        self.order(Method::DELETE, &format!("nodes/{uuid}/maintenance"), None, &[202]).await
+        self.order(Method::DELETE, &format!("nodes/{uuid}/maintenance"), None, &[202])
+            .await
     }
 
     /// What inspection found; `None` where there was none.
@@ -147,17 +183,34 @@ impl Ironic {
     /// BIOS settings, with what each may be when `detail` is asked for.
     pub async fn bios_settings(&self, uuid: &str, detail: bool) -> Result<Vec<BiosSetting>, ApiError> {
         let query = if detail { "?detail=true" } else { "" };
-        self.list(&format!("nodes/{}/bios{query}", segment(uuid).unwrap_or_default()), "bios").await
+        self.list(
+            &format!("nodes/{}/bios{query}", segment(uuid).unwrap_or_default()),
+            "bios",
+        )
+        .await
     }
 
     /// Firmware versions.
     pub async fn firmware_components(&self, uuid: &str) -> Result<Vec<FirmwareComponent>, ApiError> {
-        self.list(&format!("nodes/{}/firmware", segment(uuid).unwrap_or_default()), "firmware").await
+        self.list(
+            &format!("nodes/{}/firmware", segment(uuid).unwrap_or_default()),
+            "firmware",
+        )
+        .await
     }
 
     /// Calls a vendor's method and answers with what it says, `null` where that is nothing.
-    pub async fn passthru(&self, create: bool, uuid: &str, method: &str, body: &Value) -> Result<Value, ApiError> {
-        let path = format!("nodes/{}/vendor_passthru?method={method}", segment(uuid).unwrap_or_default());
+    pub async fn passthru(
+        &self,
+        create: bool,
+        uuid: &str,
+        method: &str,
+        body: &Value,
+    ) -> Result<Value, ApiError> {
+        let path = format!(
+            "nodes/{}/vendor_passthru?method={method}",
+            segment(uuid).unwrap_or_default()
+        );
         let call = if create {
             Call::new(Method::POST, path.clone(), &[200])
         } else {
@@ -178,23 +231,38 @@ impl Ironic {
     /// Inserts a virtual CD. Accepted before it is tried: what goes wrong is in the node's `last_error` later.
     pub async fn attach_virtual_cd(&self, uuid: &str, url: &str) -> Result<(), ApiError> {
         let body = json!({ "device_type": "cdrom", "image_url": url });
-        self.order(Method::POST, &format!("nodes/{uuid}/vmedia"), Some(&body), &[204]).await
+        self.order(Method::POST, &format!("nodes/{uuid}/vmedia"), Some(&body), &[204])
+            .await
     }
 
     /// Ejects it.
     pub async fn detach_virtual_cd(&self, uuid: &str) -> Result<(), ApiError> {
-        self.order(Method::DELETE, &format!("nodes/{uuid}/vmedia?device_types=cdrom"), None, &[204]).await
+        self.order(
+            Method::DELETE,
+            &format!("nodes/{uuid}/vmedia?device_types=cdrom"),
+            None,
+            &[204],
+        )
+        .await
     }
 
     /// The ports of a node.
     pub async fn ports_of_node(&self, uuid: &str) -> Result<Vec<Port>, ApiError> {
-        self.list(&format!("ports?fields=node_uuid%2Cuuid%2Caddress&node_uuid={uuid}"), "ports").await
+        self.list(
+            &format!("ports?fields=node_uuid%2Cuuid%2Caddress&node_uuid={uuid}"),
+            "ports",
+        )
+        .await
     }
 
     /// The ports with a MAC address, on whatever node.
     pub async fn ports_with_address(&self, mac: &str) -> Result<Vec<Port>, ApiError> {
         let mac = url::form_urlencoded::byte_serialize(mac.as_bytes()).collect::<String>();
-        self.list(&format!("ports?address={mac}&fields=node_uuid%2Cuuid%2Caddress"), "ports").await
+        self.list(
+            &format!("ports?address={mac}&fields=node_uuid%2Cuuid%2Caddress"),
+            "ports",
+        )
+        .await
     }
 
     /// Creates a port.
@@ -217,7 +285,11 @@ impl Ironic {
             let items = page.remove(member).unwrap_or(Value::Null);
             let items = serde_json::from_value::<Vec<T>>(items)
                 .map_err(|error| self.malformed("GET", &path, format!("member {member:?}: {error}")))?;
-            next = if items.is_empty() { None } else { self.next_page(&page, member) };
+            next = if items.is_empty() {
+                None
+            } else {
+                self.next_page(&page, member)
+            };
             all.extend(items);
         }
         Ok(all)
@@ -245,8 +317,12 @@ impl Ironic {
         expected: &'static [u16],
     ) -> Result<T, ApiError> {
         let name = method.clone();
-        let answer = self.http.send(self.version, Call::new(method, path, expected).json(body)).await?;
-        serde_json::from_slice(&answer).map_err(|error| self.malformed(name.as_str(), path, error.to_string()))
+        let answer = self
+            .http
+            .send(self.version, Call::new(method, path, expected).json(body))
+            .await?;
+        serde_json::from_slice(&answer)
+            .map_err(|error| self.malformed(name.as_str(), path, error.to_string()))
     }
 
     async fn order(
@@ -264,7 +340,10 @@ impl Ironic {
     }
 
     fn malformed(&self, method: &str, path: &str, text: String) -> ApiError {
-        ApiError { call: format!("{method} {}{path}", self.http.endpoint().url), reason: Reason::Malformed(text) }
+        ApiError {
+            call: format!("{method} {}{path}", self.http.endpoint().url),
+            reason: Reason::Malformed(text),
+        }
     }
 }
 
@@ -273,5 +352,9 @@ fn segment(id_or_name: &str) -> Option<String> {
     if id_or_name.is_empty() || id_or_name.contains('/') || id_or_name.chars().all(|letter| letter == '.') {
         return None;
     }
-    Some(url::form_urlencoded::byte_serialize(id_or_name.as_bytes()).collect::<String>().replace("%7E", "~"))
+    Some(
+        url::form_urlencoded::byte_serialize(id_or_name.as_bytes())
+            .collect::<String>()
+            .replace("%7E", "~"),
+    )
 }

@@ -62,6 +62,9 @@ pub struct Node {
     /// Id of what is deployed; empty where nothing is.
     #[serde(deserialize_with = "text")]
     pub instance_uuid: String,
+    /// The driver.
+    #[serde(deserialize_with = "text")]
+    pub driver: String,
     /// How it boots.
     #[serde(deserialize_with = "text")]
     pub boot_interface: String,
@@ -91,7 +94,11 @@ impl Node {
 
     /// The last error, or `otherwise` where Ironic gives none. A failure without a text would look like success.
     pub fn error_or<'a>(&'a self, otherwise: &'a str) -> &'a str {
-        if self.last_error.is_empty() { otherwise } else { &self.last_error }
+        if self.last_error.is_empty() {
+            otherwise
+        } else {
+            &self.last_error
+        }
     }
 }
 

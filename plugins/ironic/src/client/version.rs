@@ -90,16 +90,27 @@ impl Discovery {
     /// # Errors
     /// A sentence for the user where the answer holds none that can be used.
     pub fn choose(self) -> Result<Version, String> {
-        let offers = self.version.into_iter().chain(self.versions.into_iter().flatten()).collect::<Vec<_>>();
+        let offers = self
+            .version
+            .into_iter()
+            .chain(self.versions.into_iter().flatten())
+            .collect::<Vec<_>>();
         let [offer] = offers.as_slice() else {
             return Err(format!(
                 "Ironic's root lists {} API versions where one is expected; is the endpoint really an Ironic?",
                 offers.len()
             ));
         };
-        let max = if offer.version.is_empty() { &offer.max_version } else { &offer.version };
+        let max = if offer.version.is_empty() {
+            &offer.max_version
+        } else {
+            &offer.version
+        };
         let max_minor = minor_of_1(max).ok_or_else(|| {
-            format!("Ironic's newest API version is {max:?} (id {:?}), but a version 1.N is expected", offer.id)
+            format!(
+                "Ironic's newest API version is {max:?} (id {:?}), but a version 1.N is expected",
+                offer.id
+            )
         })?;
         Version::choose(minor_of_1(&offer.min_version).unwrap_or(1), max_minor)
     }
@@ -132,7 +143,11 @@ mod tests {
             (115, Some("1.110")),
         ];
         for (max, spoken) in table {
-            assert_eq!(Version::choose(1, max).ok().map(Version::header).as_deref(), spoken, "max 1.{max}");
+            assert_eq!(
+                Version::choose(1, max).ok().map(Version::header).as_deref(),
+                spoken,
+                "max 1.{max}"
+            );
         }
         assert!(Version::choose(111, 120).is_err());
     }
@@ -160,11 +175,24 @@ mod tests {
         let choose = |document| serde_json::from_value::<Discovery>(document).unwrap().choose();
         let offer = json!({"id": "v1", "min_version": "1.1", "version": "1.95", "status": "CURRENT"});
         assert_eq!(choose(json!({"version": offer})).unwrap().header(), "1.95");
-        assert_eq!(choose(json!({"name": "x", "versions": [offer]})).unwrap().header(), "1.95");
+        assert_eq!(
+            choose(json!({"name": "x", "versions": [offer]}))
+                .unwrap()
+                .header(),
+            "1.95"
+        );
         let max_version = json!({"version": {"id": "v1", "min_version": "1.1", "max_version": "1.109"}});
         assert_eq!(choose(max_version).unwrap().header(), "1.109");
-        assert!(choose(json!({"versions": [offer, offer]})).unwrap_err().contains("2 API versions"));
+        assert!(
+            choose(json!({"versions": [offer, offer]}))
+                .unwrap_err()
+                .contains("2 API versions")
+        );
         assert!(choose(json!({})).unwrap_err().contains("0 API versions"));
-        assert!(choose(json!({"version": {"version": "2.3"}})).unwrap_err().contains("\"2.3\""));
+        assert!(
+            choose(json!({"version": {"version": "2.3"}}))
+                .unwrap_err()
+                .contains("\"2.3\"")
+        );
     }
 }

@@ -48,7 +48,10 @@ pub fn load(root: &str) -> Result<Option<BasicAuth>, AuthError> {
     if password.is_empty() {
         return Err(AuthError::EmptyPassword(path));
     }
-    Ok(Some(BasicAuth { username, password: password.into() }))
+    Ok(Some(BasicAuth {
+        username,
+        password: password.into(),
+    }))
 }
 
 #[cfg(test)]
@@ -76,7 +79,10 @@ mod tests {
             fs::write(folder.join("password"), password).unwrap();
             match (load(text), expected) {
                 (Ok(Some(auth)), Ok(user)) => {
-                    assert_eq!((auth.username.as_str(), auth.password.expose()), (user, "testpassword"));
+                    assert_eq!(
+                        (auth.username.as_str(), auth.password.expose()),
+                        (user, "testpassword")
+                    );
                     assert!(!format!("{auth:?}").contains("testpassword"));
                 }
                 (Err(error), Err(text)) => assert!(error.to_string().starts_with(text), "{error}"),

@@ -17,7 +17,9 @@ pub fn parse(text: &str) -> Option<f64> {
         let digits = rest.find(|letter: char| !letter.is_ascii_digit() && letter != '.')?;
         let number = rest[..digits].parse::<f64>().ok()?;
         rest = &rest[digits..];
-        let unit_length = rest.find(|letter: char| letter.is_ascii_digit() || letter == '.').unwrap_or(rest.len());
+        let unit_length = rest
+            .find(|letter: char| letter.is_ascii_digit() || letter == '.')
+            .unwrap_or(rest.len());
         seconds += number
             * match &rest[..unit_length] {
                 "ns" => 1e-9,

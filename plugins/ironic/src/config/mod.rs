@@ -131,8 +131,18 @@ impl Config {
     /// Reads and checks all settings.
     pub fn load(lookup: Lookup<'_>, image_builder: bool) -> Result<Self, ConfigError> {
         let text = |name: &str| lookup(name).unwrap_or_default();
-        let cache_ttl = duration(lookup, "IRONIC_CLIENT_CACHE_TTL", "a duration such as 5s, not negative", |d| d >= 0.0)?;
-        let timeout = duration(lookup, "IRONIC_CLIENT_TIMEOUT", "a duration such as 30s that must be > 0", |d| d > 0.0)?;
+        let cache_ttl = duration(
+            lookup,
+            "IRONIC_CLIENT_CACHE_TTL",
+            "a duration such as 5s, not negative",
+            |d| d >= 0.0,
+        )?;
+        let timeout = duration(
+            lookup,
+            "IRONIC_CLIENT_TIMEOUT",
+            "a duration such as 30s that must be > 0",
+            |d| d > 0.0,
+        )?;
         let (kernel, ramdisk) = (text("DEPLOY_KERNEL_URL"), text("DEPLOY_RAMDISK_URL"));
         if !image_builder && kernel.is_empty() != ramdisk.is_empty() {
             return Err(ConfigError::HalfRamdisk);
@@ -168,20 +178,36 @@ impl EnvironmentEndpoint {
         let auth_root = auth_root.unwrap_or_else(|| "/opt/metal3/auth".to_owned());
         load_auth(&auth_root)?;
         let found = lookup(NAME).filter(|text| !text.is_empty());
-        let found = found.ok_or(ConfigError::Missing { name: NAME, expected: EXPECTED })?;
-        let wrong = || ConfigError::Value { name: NAME, found: without_userinfo(&found), expected: EXPECTED };
+        let found = found.ok_or(ConfigError::Missing {
+            name: NAME,
+            expected: EXPECTED,
+        })?;
+        let wrong = || ConfigError::Value {
+            name: NAME,
+            found: without_userinfo(&found),
+            expected: EXPECTED,
+        };
         let mut url = Url::parse(&found).map_err(|_| wrong())?;
         if !matches!(url.scheme(), "http" | "https") || !url.has_host() {
             return Err(wrong());
         }
         let url_auth = take_userinfo(&mut url);
-        Ok(Self { url: as_base(url), url_auth, auth_root })
+        Ok(Self {
+            url: as_base(url),
+            url_auth,
+            auth_root,
+        })
     }
 
     /// Reads the files of the moment.
     pub fn resolve(&self, config: &Config) -> Result<Endpoint, ConfigError> {
         let auth = load_auth(&self.auth_root)?.or_else(|| self.url_auth.clone());
-        Ok(Endpoint { url: self.url.clone(), auth, tls: config.tls.read()?, timeout: config.timeout })
+        Ok(Endpoint {
+            url: self.url.clone(),
+            auth,
+            tls: config.tls.read()?,
+            timeout: config.timeout,
+        })
     }
 }
 
@@ -206,8 +232,10 @@ fn take_userinfo(url: &mut Url) -> Option<BasicAuth> {
             .map(|(_, value)| value.into_owned())
             .unwrap_or_default()
     };
-    let auth =
-        BasicAuth { username: decoded(url.username()), password: decoded(url.password().unwrap_or_default()).into() };
+    let auth = BasicAuth {
+        username: decoded(url.username()),
+        password: decoded(url.password().unwrap_or_default()).into(),
+    };
     // Both calls fail only for URLs without a host, which were refused.
     let _ = url.set_username("");
     let _ = url.set_password(None);
@@ -229,17 +257,32 @@ fn duration(
     expected: &'static str,
     allowed: fn(f64) -> bool,
 ) -> Result<Option<Duration>, ConfigError> {
-    let Some(found) = lookup(name).filter(|text| !text.is_empty()) else { return Ok(None) };
-    match parse_duration(&found).filter(|seconds| allowed(*seconds)).map(Duration::try_from_secs_f64) {
+    let Some(found) = lookup(name).filter(|text| !text.is_empty()) else {
+        return Ok(None);
+    };
+    match parse_duration(&found)
+        .filter(|seconds| allowed(*seconds))
+        .map(Duration::try_from_secs_f64)
+    {
         Some(Ok(duration)) => Ok(Some(duration)),
-        _ => Err(ConfigError::Value { name, found, expected }),
+        _ => Err(ConfigError::Value {
+            name,
+            found,
+            expected,
+        }),
     }
 }
 
 fn integer(lookup: Lookup<'_>, name: &'static str) -> Result<Option<i64>, ConfigError> {
-    let Some(found) = lookup(name).filter(|text| !text.is_empty()) else { return Ok(None) };
+    let Some(found) = lookup(name).filter(|text| !text.is_empty()) else {
+        return Ok(None);
+    };
     let parsed = found.parse().ok();
-    parsed.map(Some).ok_or(ConfigError::Value { name, found, expected: "a whole number, such as 20" })
+    parsed.map(Some).ok_or(ConfigError::Value {
+        name,
+        found,
+        expected: "a whole number, such as 20",
+    })
 }
 
 fn force_boot(lookup: Lookup<'_>, name: &'static str) -> Result<ForcePersistentBoot, ConfigError> {
@@ -247,7 +290,11 @@ fn force_boot(lookup: Lookup<'_>, name: &'static str) -> Result<ForcePersistentB
         "" | "Default" => Ok(ForcePersistentBoot::Default),
         "Always" => Ok(ForcePersistentBoot::Always),
         "Never" => Ok(ForcePersistentBoot::Never),
-        found => Err(ConfigError::Value { name, found: found.to_owned(), expected: "one of Default, Always, Never" }),
+        found => Err(ConfigError::Value {
+            name,
+            found: found.to_owned(),
+            expected: "one of Default, Always, Never",
+        }),
     }
 }
 
@@ -257,7 +304,11 @@ fn external_url(lookup: Lookup<'_>) -> Result<String, ConfigError> {
     if found.is_empty() || Url::parse(&found).is_ok() {
         return Ok(found);
     }
-    Err(ConfigError::Value { name: NAME, found, expected: "a URL, such as http://[2001:db8::1]:6180" })
+    Err(ConfigError::Value {
+        name: NAME,
+        found,
+        expected: "a URL, such as http://[2001:db8::1]:6180",
+    })
 }
 
 /// True for `true` in any case.

@@ -6,13 +6,21 @@ use std::time::Duration;
 use super::{Config, ConfigError, EnvironmentEndpoint, ForcePersistentBoot};
 
 fn load(variables: &[(&str, &str)], image_builder: bool) -> Result<Config, ConfigError> {
-    let table: HashMap<_, _> = variables.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect();
+    let table: HashMap<_, _> = variables
+        .iter()
+        .map(|(k, v)| ((*k).to_owned(), (*v).to_owned()))
+        .collect();
     Config::load(&|name| table.get(name).cloned(), image_builder)
 }
 
 fn endpoint(variables: &[(&str, &str)]) -> Result<EnvironmentEndpoint, ConfigError> {
-    let mut table: HashMap<_, _> = variables.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect();
-    table.entry("METAL3_AUTH_ROOT_DIR".to_owned()).or_insert_with(|| "/nonexistent".to_owned());
+    let mut table: HashMap<_, _> = variables
+        .iter()
+        .map(|(k, v)| ((*k).to_owned(), (*v).to_owned()))
+        .collect();
+    table
+        .entry("METAL3_AUTH_ROOT_DIR".to_owned())
+        .or_insert_with(|| "/nonexistent".to_owned());
     EnvironmentEndpoint::load(&|name| table.get(name).cloned())
 }
 
@@ -23,15 +31,25 @@ fn defaults() {
     assert_eq!(config.timeout, Duration::from_secs(30));
     assert_eq!(config.provisioning_limit, 20);
     assert_eq!(config.live_iso_boot, ForcePersistentBoot::Default);
-    assert_eq!(config.tls.authorities.to_str(), Some("/opt/metal3/certs/ca/tls.crt"));
-    assert_eq!(config.tls.certificate.to_str(), Some("/opt/metal3/certs/client/tls.crt"));
+    assert_eq!(
+        config.tls.authorities.to_str(),
+        Some("/opt/metal3/certs/ca/tls.crt")
+    );
+    assert_eq!(
+        config.tls.certificate.to_str(),
+        Some("/opt/metal3/certs/client/tls.crt")
+    );
     assert_eq!(config.tls.key.to_str(), Some("/opt/metal3/certs/client/tls.key"));
     assert!(!config.tls.insecure && !config.provisioning_network_disabled);
 }
 
 #[test]
 fn parts_of_the_ramdisk() {
-    let (k, r, i) = (("DEPLOY_KERNEL_URL", "http://k"), ("DEPLOY_RAMDISK_URL", "http://r"), ("DEPLOY_ISO_URL", "http://i"));
+    let (k, r, i) = (
+        ("DEPLOY_KERNEL_URL", "http://k"),
+        ("DEPLOY_RAMDISK_URL", "http://r"),
+        ("DEPLOY_ISO_URL", "http://i"),
+    );
     let together = Some("can only be set together");
     let kernel = Some("requires DEPLOY_KERNEL_URL");
     let table: [(&[(&str, &str)], _, _); 6] = [
@@ -47,11 +65,19 @@ fn parts_of_the_ramdisk() {
             let error = load(variables, builder).err().map(|error| error.to_string());
             match expected {
                 None => assert_eq!(error, None, "{variables:?}"),
-                Some(text) => assert!(error.as_deref().is_some_and(|e| e.contains(text)), "{variables:?}: {error:?}"),
+                Some(text) => assert!(
+                    error.as_deref().is_some_and(|e| e.contains(text)),
+                    "{variables:?}: {error:?}"
+                ),
             }
         }
     }
-    assert!(load(&[i, r], true).unwrap_err().to_string().contains("requires DEPLOY_KERNEL_URL"));
+    assert!(
+        load(&[i, r], true)
+            .unwrap_err()
+            .to_string()
+            .contains("requires DEPLOY_KERNEL_URL")
+    );
 }
 
 #[test]
@@ -72,7 +98,10 @@ fn values_that_are_taken() {
         false,
     )
     .unwrap();
-    assert_eq!((config.cache_ttl, config.timeout), (Duration::ZERO, Duration::from_secs(120)));
+    assert_eq!(
+        (config.cache_ttl, config.timeout),
+        (Duration::ZERO, Duration::from_secs(120))
+    );
     assert_eq!(config.provisioning_limit, -1);
     assert_eq!(config.live_iso_boot, ForcePersistentBoot::Never);
     assert_eq!(config.direct_deploy_boot, ForcePersistentBoot::Always);
@@ -89,8 +118,16 @@ fn a_wrong_value_names_variable_value_and_what_is_right() {
         ("IRONIC_CLIENT_TIMEOUT", "0s", "must be > 0"),
         ("IRONIC_CLIENT_TIMEOUT", "-1s", "must be > 0"),
         ("PROVISIONING_LIMIT", "many", "whole number"),
-        ("LIVE_ISO_FORCE_PERSISTENT_BOOT_DEVICE", "maybe", "Default, Always, Never"),
-        ("DIRECT_DEPLOY_FORCE_PERSISTENT_BOOT_DEVICE", "never", "Default, Always, Never"),
+        (
+            "LIVE_ISO_FORCE_PERSISTENT_BOOT_DEVICE",
+            "maybe",
+            "Default, Always, Never",
+        ),
+        (
+            "DIRECT_DEPLOY_FORCE_PERSISTENT_BOOT_DEVICE",
+            "never",
+            "Default, Always, Never",
+        ),
         ("IRONIC_EXTERNAL_URL_V6", "::1", "a URL"),
     ];
     for (name, value, right) in table {
@@ -103,9 +140,23 @@ fn a_wrong_value_names_variable_value_and_what_is_right() {
 
 #[test]
 fn first_wrong_setting_wins() {
-    let variables = [("PROVISIONING_LIMIT", "x"), ("DEPLOY_KERNEL_URL", "k"), ("IRONIC_CLIENT_TIMEOUT", "x")];
-    assert!(load(&variables, false).unwrap_err().to_string().contains("IRONIC_CLIENT_TIMEOUT"));
-    assert!(load(&variables[..2], false).unwrap_err().to_string().contains("DEPLOY_KERNEL_URL"));
+    let variables = [
+        ("PROVISIONING_LIMIT", "x"),
+        ("DEPLOY_KERNEL_URL", "k"),
+        ("IRONIC_CLIENT_TIMEOUT", "x"),
+    ];
+    assert!(
+        load(&variables, false)
+            .unwrap_err()
+            .to_string()
+            .contains("IRONIC_CLIENT_TIMEOUT")
+    );
+    assert!(
+        load(&variables[..2], false)
+            .unwrap_err()
+            .to_string()
+            .contains("DEPLOY_KERNEL_URL")
+    );
 }
 
 #[test]
@@ -120,16 +171,29 @@ fn endpoint_and_its_credentials() {
         ("https://example.test/v1", "https://example.test/v1/", None),
         ("https://example.test/v1/", "https://example.test/v1/", None),
         ("http://example.test:6385", "http://example.test:6385/", None),
-        ("https://user:p%40ss@example.test/v1", "https://example.test/v1/", Some(("user", "p@ss"))),
-        ("https://user:@[fe80::1]:1/v1", "https://[fe80::1]:1/v1/", Some(("user", ""))),
+        (
+            "https://user:p%40ss@example.test/v1",
+            "https://example.test/v1/",
+            Some(("user", "p@ss")),
+        ),
+        (
+            "https://user:@[fe80::1]:1/v1",
+            "https://[fe80::1]:1/v1/",
+            Some(("user", "")),
+        ),
     ];
     for (text, url, auth) in table {
         let endpoint = endpoint(&[("IRONIC_ENDPOINT", text)]).unwrap();
         assert_eq!(endpoint.url.as_str(), url, "{text}");
-        let found = endpoint.url_auth.as_ref().map(|auth| (auth.username.as_str(), auth.password.expose()));
+        let found = endpoint
+            .url_auth
+            .as_ref()
+            .map(|auth| (auth.username.as_str(), auth.password.expose()));
         assert_eq!(found, auth, "{text}");
     }
-    let secret = endpoint(&[("IRONIC_ENDPOINT", "ftp://user:hunter2@h/")]).unwrap_err().to_string();
+    let secret = endpoint(&[("IRONIC_ENDPOINT", "ftp://user:hunter2@h/")])
+        .unwrap_err()
+        .to_string();
     assert!(!secret.contains("hunter2"), "{secret}");
 }
 

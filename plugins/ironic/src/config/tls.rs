@@ -62,7 +62,10 @@ pub enum TlsError {
 impl Pem {
     /// PEM text from `source`, which is named in messages.
     pub fn new(pem: Vec<u8>, source: impl Into<String>) -> Self {
-        Self { pem, source: source.into() }
+        Self {
+            pem,
+            source: source.into(),
+        }
     }
 
     /// The text.
@@ -85,7 +88,11 @@ impl fmt::Debug for Pem {
 impl TlsFiles {
     pub(super) fn load(lookup: Lookup<'_>) -> Self {
         let path = |name: &str, default: &str| {
-            PathBuf::from(lookup(name).filter(|text| !text.is_empty()).unwrap_or_else(|| default.to_owned()))
+            PathBuf::from(
+                lookup(name)
+                    .filter(|text| !text.is_empty())
+                    .unwrap_or_else(|| default.to_owned()),
+            )
         };
         if truth(lookup, "IRONIC_SKIP_CLIENT_SAN_VERIFY") {
             tracing::debug!("IRONIC_SKIP_CLIENT_SAN_VERIFY has no effect on connections to Ironic");
@@ -93,14 +100,18 @@ impl TlsFiles {
         Self {
             authorities: path("IRONIC_CACERT_FILE", "/opt/metal3/certs/ca/tls.crt"),
             certificate: path("IRONIC_CLIENT_CERT_FILE", "/opt/metal3/certs/client/tls.crt"),
-            key: path("IRONIC_CLIENT_PRIVATE_KEY_FILE", "/opt/metal3/certs/client/tls.key"),
+            key: path(
+                "IRONIC_CLIENT_PRIVATE_KEY_FILE",
+                "/opt/metal3/certs/client/tls.key",
+            ),
             insecure: truth(lookup, "IRONIC_INSECURE"),
         }
     }
 
     /// Reads the files of the moment.
     pub fn read(&self) -> Result<TlsMaterial, TlsError> {
-        let authorities = read(&self.authorities)?.map(|pem| Pem::new(pem, self.authorities.display().to_string()));
+        let authorities =
+            read(&self.authorities)?.map(|pem| Pem::new(pem, self.authorities.display().to_string()));
         let identity = match (read(&self.certificate)?, read(&self.key)?) {
             (Some(mut certificate), Some(key)) => {
                 certificate.push(b'\n');
@@ -112,18 +123,28 @@ impl TlsFiles {
             (Some(_), None) => return Err(half(&self.certificate, &self.key)),
             (None, Some(_)) => return Err(half(&self.key, &self.certificate)),
         };
-        Ok(TlsMaterial { authorities, identity, insecure: self.insecure })
+        Ok(TlsMaterial {
+            authorities,
+            identity,
+            insecure: self.insecure,
+        })
     }
 }
 
 fn half(found: &Path, missing: &Path) -> TlsError {
-    TlsError::HalfIdentity { found: found.to_owned(), missing: missing.to_owned() }
+    TlsError::HalfIdentity {
+        found: found.to_owned(),
+        missing: missing.to_owned(),
+    }
 }
 
 fn read(path: &Path) -> Result<Option<Vec<u8>>, TlsError> {
     match fs::read(path) {
         Ok(text) => Ok(Some(text)),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-        Err(error) => Err(TlsError::Unreadable { path: path.to_owned(), error }),
+        Err(error) => Err(TlsError::Unreadable {
+            path: path.to_owned(),
+            error,
+        }),
     }
 }
