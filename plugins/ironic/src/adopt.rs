@@ -24,10 +24,13 @@ impl Pass {
             S::Manageable => Err(self.go(&node, Target::Adopt).await),
             S::Adopting => Err(self.wait(&node, SHORT, "Ironic to adopt the running machine")),
             S::AdoptFailed if request.restart_on_failure => Err(self.go(&node, Target::Adopt).await),
-            S::AdoptFailed => {
-                Err(self.failed(&format!("Host adoption failed: {}", node.error_or("Ironic gives no reason"))))
-            }
-            S::Active if node.maintenance && !node.has_fault() && request.state != ProvisioningState::Deleting => {
+            S::AdoptFailed => Err(self.failed(&format!(
+                "Host adoption failed: {}",
+                node.error_or("Ironic gives no reason")
+            ))),
+            S::Active
+                if node.maintenance && !node.has_fault() && request.state != ProvisioningState::Deleting =>
+            {
                 Err(self.end_maintenance(&node).await)
             }
             _ => Ok(()),

@@ -45,11 +45,23 @@ mod tests {
             (json!(c("boot_mode:bios,C")), Legacy, "C,boot_mode:bios"),
             (json!(c("boot_mode:bios,C")), Uefi, "C,boot_mode:uefi"),
             (json!(c("boot_mode:uefi,C")), Legacy, "C,boot_mode:bios"),
-            (json!(c("boot_mode:uefi,C")), UefiSecureBoot, "C,boot_mode:uefi,secure_boot:true"),
-            (json!(c("boot_mode:uefi,C,secure_boot:true")), Uefi, "C,boot_mode:uefi"),
+            (
+                json!(c("boot_mode:uefi,C")),
+                UefiSecureBoot,
+                "C,boot_mode:uefi,secure_boot:true",
+            ),
+            (
+                json!(c("boot_mode:uefi,C,secure_boot:true")),
+                Uefi,
+                "C,boot_mode:uefi",
+            ),
         ];
         for (current, mode, expected) in table {
-            assert_eq!(with_boot_mode(Some(&current), mode), c(expected), "{current} {mode}");
+            assert_eq!(
+                with_boot_mode(Some(&current), mode),
+                c(expected),
+                "{current} {mode}"
+            );
         }
         assert_eq!(with_boot_mode(None, Uefi), "boot_mode:uefi");
     }

@@ -40,14 +40,19 @@ impl NodeList {
         let mut state = self.state.lock().await;
         if state.read.is_none_or(|read| read.elapsed() >= LIST_AGE) {
             let nodes = ironic.nodes().await?;
-            state.busy = nodes.into_iter().filter(counts).map(|node| (node.uuid, node.name)).collect();
+            state.busy = nodes
+                .into_iter()
+                .filter(counts)
+                .map(|node| (node.uuid, node.name))
+                .collect();
             state.read = Some(Instant::now());
             state.admitted.retain(|_, since| since.elapsed() < ADMISSION_AGE);
         }
         if state.busy.values().any(|busy| busy == name) {
             return Ok(true);
         }
-        let waiting = |admitted: &&String| *admitted != name && !state.busy.values().any(|busy| busy == *admitted);
+        let waiting =
+            |admitted: &&String| *admitted != name && !state.busy.values().any(|busy| busy == *admitted);
         let taken = state.busy.len() + state.admitted.keys().filter(waiting).count();
         let room = i64::try_from(taken).unwrap_or(i64::MAX) < limit;
         if room {
@@ -62,7 +67,13 @@ fn counts(node: &ListedNode) -> bool {
     use ProvisionState as S;
     let busy = matches!(
         node.provision_state,
-        S::Cleaning | S::CleanWait | S::Inspecting | S::InspectWait | S::Deploying | S::DeployWait | S::Deleting
+        S::Cleaning
+            | S::CleanWait
+            | S::Inspecting
+            | S::InspectWait
+            | S::Deploying
+            | S::DeployWait
+            | S::Deleting
     );
     busy && !node.boot_interface.contains("virtual-media") && node.boot_interface != "redfish-https"
 }

@@ -43,10 +43,18 @@ fn parsed(what: &str, text: &SecretString) -> Result<Option<Value>> {
 /// A mapping in YAML or JSON. The error says where it is wrong and quotes nothing, since the text may be secret.
 pub fn mapping(text: &str) -> std::result::Result<Value, String> {
     let value: Value = serde_saphyr::from_str(text).map_err(|error| match error.location() {
-        Some(place) => format!("not valid YAML or JSON at line {} column {}", place.line(), place.column()),
+        Some(place) => format!(
+            "not valid YAML or JSON at line {} column {}",
+            place.line(),
+            place.column()
+        ),
         None => "not valid YAML or JSON".to_owned(),
     })?;
-    if value.is_object() { Ok(value) } else { Err("it is not a mapping of names to values".to_owned()) }
+    if value.is_object() {
+        Ok(value)
+    } else {
+        Err("it is not a mapping of names to values".to_owned())
+    }
 }
 
 #[cfg(test)]
@@ -72,7 +80,12 @@ mod tests {
     }
 
     async fn drive(data: Data) -> Result<Value> {
-        let host = HostData { namespace: "myns".into(), name: "myhost".into(), uid: "u-i-d".into(), ..HostData::default() };
+        let host = HostData {
+            namespace: "myns".into(),
+            name: "myhost".into(),
+            uid: "u-i-d".into(),
+            ..HostData::default()
+        };
         build(&host, &data).await
     }
 
@@ -80,20 +93,33 @@ mod tests {
     async fn parts_for_what_the_user_gave() {
         let meta = json!({"uuid": "u-i-d", "metal3-namespace": "myns", "metal3-name": "myhost",
                           "local-hostname": "myhost", "local_hostname": "myhost", "name": "myhost"});
-        assert_eq!(drive(Data("", "", "")).await.unwrap(), json!({ "meta_data": meta }));
+        assert_eq!(
+            drive(Data("", "", "")).await.unwrap(),
+            json!({ "meta_data": meta })
+        );
 
         let mut extended = meta.clone();
         extended["test"] = json!("Meta");
         extended["name"] = json!("mine");
         assert_eq!(
-            drive(Data("testUserData", "test: NetworkData", "{\"test\": \"Meta\", \"name\": \"mine\"}")).await.unwrap(),
+            drive(Data(
+                "testUserData",
+                "test: NetworkData",
+                "{\"test\": \"Meta\", \"name\": \"mine\"}"
+            ))
+            .await
+            .unwrap(),
             json!({"user_data": "testUserData", "network_data": {"test": "NetworkData"}, "meta_data": extended})
         );
     }
 
     #[tokio::test]
     async fn what_is_no_mapping_is_refused_without_being_shown() {
-        for data in [Data("", "- a\n- hunter2", ""), Data("", "", "hunter2"), Data("", "a: [hunter2", "")] {
+        for data in [
+            Data("", "- a\n- hunter2", ""),
+            Data("", "", "hunter2"),
+            Data("", "a: [hunter2", ""),
+        ] {
             let error = drive(data).await.unwrap_err().to_string();
             assert!(error.contains("data") && !error.contains("hunter2"), "{error}");
         }

@@ -17,7 +17,9 @@ impl Pass {
     async fn data_image_steps(&self) -> Flow<bool> {
         let version = self.ironic.version();
         if !version.has_virtual_media_list() {
-            let text = format!("Ironic's API version {version} cannot list virtual media (1.93 can): upgrade Ironic");
+            let text = format!(
+                "Ironic's API version {version} cannot list virtual media (1.93 can): upgrade Ironic"
+            );
             return Err(ProvisionerError::unsupported(text).into());
         }
         let node = self.node().await?;
@@ -28,7 +30,9 @@ impl Pass {
         let media = self.ironic.virtual_media(&node.uuid).await;
         let media = media.map_err(|error| self.error("failed to list virtual media", &error))?;
         let inserted = media.iter().any(|medium| medium.inserted);
-        let ordered = self.shared.of_node(&node.uuid, |known| std::mem::take(&mut known.attaching));
+        let ordered = self
+            .shared
+            .of_node(&node.uuid, |known| std::mem::take(&mut known.attaching));
         if ordered && !inserted && !node.last_error.is_empty() {
             let text = self.scrub(&format!("failed to attach the data image: {}", node.last_error));
             return Err(ProvisionerError::transient(text).into());
@@ -40,7 +44,10 @@ impl Pass {
     pub async fn attach_image(&self, request: AttachDataImageRequest) -> Result<()> {
         const DOING: &str = "failed to attach the data image";
         let id = self.registered(DOING)?;
-        self.ironic.attach_virtual_cd(&id, &request.url).await.map_err(|error| self.media_error(DOING, &error))?;
+        self.ironic
+            .attach_virtual_cd(&id, &request.url)
+            .await
+            .map_err(|error| self.media_error(DOING, &error))?;
         self.shared.of_node(&id, |known| known.attaching = true);
         Ok(())
     }
@@ -49,7 +56,10 @@ impl Pass {
     pub async fn detach_image(&self) -> Result<()> {
         const DOING: &str = "failed to detach the data image";
         let id = self.registered(DOING)?;
-        self.ironic.detach_virtual_cd(&id).await.map_err(|error| self.media_error(DOING, &error))
+        self.ironic
+            .detach_virtual_cd(&id)
+            .await
+            .map_err(|error| self.media_error(DOING, &error))
     }
 
     fn media_error(&self, doing: &str, error: &crate::client::ApiError) -> ProvisionerError {
@@ -64,6 +74,9 @@ impl Pass {
 fn plain<T>(flow: Flow<T>) -> Result<T> {
     flow.map_err(|stop| match stop {
         Stop::Error(error) => error,
-        Stop::Failed(text) | Stop::Pending { waiting_for: text, .. } => ProvisionerError::transient(text),
+        Stop::Failed(text)
+        | Stop::Pending {
+            waiting_for: text, ..
+        } => ProvisionerError::transient(text),
     })
 }

@@ -22,9 +22,10 @@ impl Pass {
         match node.provision_state {
             S::Error if !restart => Err(self.failed(node.error_or("Deprovisioning failed"))),
             S::Error => Err(self.tear_down(&node, "Image deprovisioning restarted").await),
-            S::CleanFailed if !restart => {
-                Err(self.failed(&format!("Cleaning failed: {}", node.error_or("Ironic gives no reason"))))
-            }
+            S::CleanFailed if !restart => Err(self.failed(&format!(
+                "Cleaning failed: {}",
+                node.error_or("Ironic gives no reason")
+            ))),
             S::CleanFailed if node.maintenance => Err(self.end_maintenance(&node).await),
             S::CleanFailed | S::InspectFailed | S::AdoptFailed => Err(self.go(&node, Target::Manage).await),
             S::Manageable => Err(self.go(&node, Target::Provide).await),
@@ -43,7 +44,9 @@ impl Pass {
                     let mut patch = Patch::default();
                     patch.set("automated_clean", cleaning, serde_json::Value::Null);
                     self.update(node, patch).await?;
-                    return Err(self.pending(std::time::Duration::ZERO, "the node's cleaning mode".to_owned()));
+                    return Err(
+                        self.pending(std::time::Duration::ZERO, "the node's cleaning mode".to_owned())
+                    );
                 }
                 Err(self.tear_down(&node, "Image deprovisioning started").await)
             }
@@ -52,7 +55,10 @@ impl Pass {
     }
 
     async fn tear_down(&self, node: &Node, event: &str) -> Stop {
-        if let Err(stop) = self.request_state(node, Target::Deleted, serde_json::Value::Null).await {
+        if let Err(stop) = self
+            .request_state(node, Target::Deleted, serde_json::Value::Null)
+            .await
+        {
             return stop;
         }
         self.publish("DeprovisioningStarted", event);
@@ -61,7 +67,10 @@ impl Pass {
 
     /// Gives up what the node waits for, whatever its fault and maintenance say.
     pub async fn abort_anyway(&self, node: &Node) -> Stop {
-        match self.request_state_anyway(node, Target::Abort, serde_json::Value::Null).await {
+        match self
+            .request_state_anyway(node, Target::Abort, serde_json::Value::Null)
+            .await
+        {
             Ok(()) => self.begun(node, Target::Abort),
             Err(stop) => stop,
         }

@@ -24,6 +24,14 @@ pub struct Wanted {
     external_url_known: bool,
 }
 
+impl std::fmt::Debug for Wanted {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Wanted")
+            .field("external_url_known", &self.external_url_known)
+            .finish_non_exhaustive()
+    }
+}
+
 impl Wanted {
     /// All of it, for a new node.
     pub fn for_new_node(&self, ramdisk: Option<&Ramdisk>) -> Map<String, Value> {
@@ -39,7 +47,9 @@ impl Wanted {
         let changed = self.members.iter().any(|(name, wanted)| {
             !is_secret(name) && !current.get(name).is_some_and(|current| same(wanted, current))
         });
-        let surplus = current.keys().any(|name| self.owns(name) && !self.members.contains_key(name));
+        let surplus = current
+            .keys()
+            .any(|name| self.owns(name) && !self.members.contains_key(name));
         changed || surplus
     }
 
@@ -52,7 +62,13 @@ impl Wanted {
     }
 
     /// Adds what is needed to a patch, and says whether the BMC's part is replaced.
-    pub fn add_to(&self, patch: &mut Patch, node: &Node, must_replace: bool, ramdisk: Option<&Ramdisk>) -> bool {
+    pub fn add_to(
+        &self,
+        patch: &mut Patch,
+        node: &Node,
+        must_replace: bool,
+        ramdisk: Option<&Ramdisk>,
+    ) -> bool {
         let ramdisk = ramdisk.map(Ramdisk::members);
         if !must_replace && !self.differs(node) {
             for (name, value) in ramdisk.into_iter().flatten() {
@@ -62,7 +78,11 @@ impl Wanted {
         }
         let mut all = self.members.clone();
         let kept = ramdisk::KEYS.iter().chain([&FORCE_PERSISTENT_BOOT]);
-        let kept = kept.chain(if self.external_url_known { None } else { Some(&EXTERNAL_URL) });
+        let kept = kept.chain(if self.external_url_known {
+            None
+        } else {
+            Some(&EXTERNAL_URL)
+        });
         for name in kept {
             if let Some(value) = node.driver_info.get(*name).filter(|value| *value != MASK) {
                 all.insert((*name).to_owned(), value.clone());
@@ -99,7 +119,10 @@ impl Pass {
                 None => external_url_known = false,
             }
         }
-        Wanted { members, external_url_known }
+        Wanted {
+            members,
+            external_url_known,
+        }
     }
 }
 
@@ -114,18 +137,30 @@ mod tests {
 
     fn wanted(address: &str, user: &str) -> Wanted {
         let access = AccessDetails::parse(address, true).unwrap();
-        Wanted { members: access.driver_info(&Credentials::new(user, "hunter2")), external_url_known: true }
+        Wanted {
+            members: access.driver_info(&Credentials::new(user, "hunter2")),
+            external_url_known: true,
+        }
     }
 
     fn node(info: &Value) -> Node {
-        Node { driver_info: info.as_object().unwrap().clone(), ..Node::default() }
+        Node {
+            driver_info: info.as_object().unwrap().clone(),
+            ..Node::default()
+        }
     }
 
     fn as_stored(wanted: &Wanted, more: &[(&str, Value)]) -> Node {
         let mut info: Map<_, _> = wanted.members.clone();
         info.insert("redfish_password".to_owned(), json!("******"));
-        info.extend(more.iter().map(|(name, value)| ((*name).to_owned(), value.clone())));
-        Node { driver_info: info, ..Node::default() }
+        info.extend(
+            more.iter()
+                .map(|(name, value)| ((*name).to_owned(), value.clone())),
+        );
+        Node {
+            driver_info: info,
+            ..Node::default()
+        }
     }
 
     #[test]
@@ -148,7 +183,13 @@ mod tests {
     #[test]
     fn a_replacement_keeps_what_others_set() {
         let base = wanted("redfish://192.0.2.1/redfish/v1/Systems/1", "admin");
-        let stored = as_stored(&base, &[("deploy_iso", json!("http://i")), ("force_persistent_boot_device", json!("Never"))]);
+        let stored = as_stored(
+            &base,
+            &[
+                ("deploy_iso", json!("http://i")),
+                ("force_persistent_boot_device", json!("Never")),
+            ],
+        );
         let mut patch = Patch::default();
         assert!(base.add_to(&mut patch, &stored, true, None));
         let body = patch.into_body();
@@ -157,7 +198,11 @@ mod tests {
         assert_eq!(body[0]["value"]["deploy_iso"], "http://i");
         assert_eq!(body[0]["value"]["force_persistent_boot_device"], "Never");
 
-        let initrd = Ramdisk::Initrd { kernel: "k".into(), ramdisk: "r".into(), extra_kernel_params: String::new() };
+        let initrd = Ramdisk::Initrd {
+            kernel: "k".into(),
+            ramdisk: "r".into(),
+            extra_kernel_params: String::new(),
+        };
         let mut patch = Patch::default();
         base.add_to(&mut patch, &stored, true, Some(&initrd));
         let body = patch.into_body();
@@ -172,7 +217,10 @@ mod tests {
         base.external_url_known = false;
         let mut patch = Patch::default();
         base.add_to(&mut patch, &current, true, None);
-        assert_eq!(patch.into_body()[0]["value"]["external_http_url"], "http://[2001:db8::1]");
+        assert_eq!(
+            patch.into_body()[0]["value"]["external_http_url"],
+            "http://[2001:db8::1]"
+        );
         base.external_url_known = true;
         let mut patch = Patch::default();
         base.add_to(&mut patch, &current, false, None);

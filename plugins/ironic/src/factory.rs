@@ -36,7 +36,8 @@ pub trait EndpointSource: Send + Sync + std::fmt::Debug {
 #[async_trait]
 impl EndpointSource for crate::config::EnvironmentEndpoint {
     async fn endpoint(&self, config: &Config) -> Result<Endpoint> {
-        self.resolve(config).map_err(|error| ProvisionerError::transient(error.to_string()))
+        self.resolve(config)
+            .map_err(|error| ProvisionerError::transient(error.to_string()))
     }
 }
 
@@ -67,7 +68,12 @@ impl IronicFactory {
     /// Connects to nothing yet.
     pub fn new(source: Box<dyn EndpointSource>, config: Config, pace: Pace) -> Self {
         let shared = Arc::new(Shared::new(config, pace));
-        Self { source, shared, gate: Arc::default(), connection: Mutex::default() }
+        Self {
+            source,
+            shared,
+            gate: Arc::default(),
+            connection: Mutex::default(),
+        }
     }
 
     /// Requests sent to Ironic so far.
@@ -80,7 +86,11 @@ impl IronicFactory {
         let arrived = Instant::now();
         let mut state = self.connection.lock().await;
         let ttl = self.shared.config.cache_ttl;
-        if let Some(connection) = state.usable.as_ref().filter(|connection| connection.looked.elapsed() < ttl) {
+        if let Some(connection) = state
+            .usable
+            .as_ref()
+            .filter(|connection| connection.looked.elapsed() < ttl)
+        {
             return Ok(Arc::clone(&connection.ironic));
         }
         if let Some((_, error)) = state.refused.as_ref().filter(|(when, _)| *when > arrived) {
@@ -118,7 +128,12 @@ impl IronicFactory {
         let ironic = Arc::new(ironic);
         let now = Instant::now();
         let troubles = self.gate.troubles();
-        state.usable = Some(Connection { ironic: Arc::clone(&ironic), checked: now, looked: now, troubles });
+        state.usable = Some(Connection {
+            ironic: Arc::clone(&ironic),
+            checked: now,
+            looked: now,
+            troubles,
+        });
         Ok(ironic)
     }
 }
@@ -129,8 +144,17 @@ impl ProvisionerFactory for IronicFactory {
         Capabilities::all()
     }
 
-    async fn new_provisioner(&self, host: HostData, events: Arc<dyn EventPublisher>) -> Result<Box<dyn Provisioner>> {
+    async fn new_provisioner(
+        &self,
+        host: HostData,
+        events: Arc<dyn EventPublisher>,
+    ) -> Result<Box<dyn Provisioner>> {
         let ironic = self.ironic().await?;
-        Ok(Box::new(Pass::new(ironic, Arc::clone(&self.shared), host, events)))
+        Ok(Box::new(Pass::new(
+            ironic,
+            Arc::clone(&self.shared),
+            host,
+            events,
+        )))
     }
 }

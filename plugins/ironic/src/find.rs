@@ -43,9 +43,14 @@ impl Pass {
             Ok(ports) => ports,
             Err(error) => return Err(self.error("failed to find existing host", &error)),
         };
-        let Some(port) = ports.first() else { return Ok(None) };
+        let Some(port) = ports.first() else {
+            return Ok(None);
+        };
         let found = self.ironic.node(&port.node_uuid).await.map_err(|error| {
-            self.error(&format!("failed to find existing host: port {mac} exists but its node cannot be read"), &error)
+            self.error(
+                &format!("failed to find existing host: port {mac} exists but its node cannot be read"),
+                &error,
+            )
         })?;
         match found {
             Some(node) if node.name.is_empty() => Ok(Some(self.keep(node))),
@@ -53,10 +58,12 @@ impl Pass {
                 "MAC address {} conflicts with existing node {}",
                 self.host.boot_mac_address, node.name
             ))),
-            None => Err(Stop::Error(bmo_provisioner::ProvisionerError::transient(format!(
-                "failed to find existing host: port {mac} exists but linked node {} doesn't: delete the port in Ironic",
-                port.node_uuid
-            )))),
+            None => Err(Stop::Error(bmo_provisioner::ProvisionerError::transient(
+                format!(
+                    "failed to find existing host: port {mac} exists but linked node {} doesn't: delete the port in Ironic",
+                    port.node_uuid
+                ),
+            ))),
         }
     }
 }

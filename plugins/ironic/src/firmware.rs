@@ -21,7 +21,9 @@ impl Pass {
         let id = self.registered("could not get BIOS settings")?;
         let known = self.shared.of_node(&id, |known| {
             let fresh = known.bios.as_ref().filter(|(read, _)| read.elapsed() < AGE);
-            fresh.filter(|_| known.rests()).map(|(_, settings)| settings.clone())
+            fresh
+                .filter(|_| known.rests())
+                .map(|(_, settings)| settings.clone())
         });
         let settings = match known {
             Some(settings) => settings,
@@ -29,12 +31,20 @@ impl Pass {
                 let read = self.ironic.bios_settings(&id, true).await;
                 let context = format!("could not get BIOS settings for node {id}");
                 let settings = read.map_err(|error| self.plain_error(&context, &error))?;
-                self.shared.of_node(&id, |known| known.bios = Some((Instant::now(), settings.clone())));
+                self.shared
+                    .of_node(&id, |known| known.bios = Some((Instant::now(), settings.clone())));
                 settings
             }
         };
-        let schema = settings.iter().filter(|_| request.include_schema).map(|s| (s.name.clone(), schema(s))).collect();
-        Ok(FirmwareSettings { settings: settings.into_iter().map(|s| (s.name, s.value)).collect(), schema })
+        let schema = settings
+            .iter()
+            .filter(|_| request.include_schema)
+            .map(|s| (s.name.clone(), schema(s)))
+            .collect();
+        Ok(FirmwareSettings {
+            settings: settings.into_iter().map(|s| (s.name, s.value)).collect(),
+            schema,
+        })
     }
 
     /// See [`bmo_provisioner::Provisioner::get_firmware_components`].
@@ -42,7 +52,9 @@ impl Pass {
         let id = self.registered("could not get firmware components")?;
         let known = self.shared.of_node(&id, |known| {
             let fresh = known.firmware.as_ref().filter(|(read, _)| read.elapsed() < AGE);
-            fresh.filter(|_| known.rests()).map(|(_, components)| components.clone())
+            fresh
+                .filter(|_| known.rests())
+                .map(|(_, components)| components.clone())
         });
         let components = match known {
             Some(components) => components,
@@ -50,18 +62,26 @@ impl Pass {
                 let read = self.ironic.firmware_components(&id).await;
                 let context = format!("could not get firmware components for node {id}");
                 let components = read.map_err(|error| self.plain_error(&context, &error))?;
-                self.shared.of_node(&id, |known| known.firmware = Some((Instant::now(), components.clone())));
+                self.shared.of_node(&id, |known| {
+                    known.firmware = Some((Instant::now(), components.clone()))
+                });
                 components
             }
         };
-        Ok(components.into_iter().filter(|component| is_known(&component.component)).map(status).collect())
+        Ok(components
+            .into_iter()
+            .filter(|component| is_known(&component.component))
+            .map(status)
+            .collect())
     }
 
     /// The node's id.
     pub fn registered(&self, doing: &str) -> Result<String> {
         let id = self.id();
         if id.is_empty() {
-            return Err(ProvisionerError::needs_registration(format!("{doing}: host not registered")));
+            return Err(ProvisionerError::needs_registration(format!(
+                "{doing}: host not registered"
+            )));
         }
         Ok(id)
     }
@@ -70,7 +90,10 @@ impl Pass {
     pub fn plain_error(&self, context: &str, error: &ApiError) -> ProvisionerError {
         match self.error(context, error) {
             Stop::Error(error) => error,
-            Stop::Failed(text) | Stop::Pending { waiting_for: text, .. } => ProvisionerError::transient(text),
+            Stop::Failed(text)
+            | Stop::Pending {
+                waiting_for: text, ..
+            } => ProvisionerError::transient(text),
         }
     }
 }
@@ -91,13 +114,15 @@ fn status(component: FirmwareComponent) -> FirmwareComponentStatus {
 
 /// A moment, to the second; `None` where there is none or it cannot be understood.
 fn moment(text: &str) -> Option<Time> {
-    let timestamp = text.parse::<k8s_openapi::jiff::Timestamp>().ok()?;
+    let timestamp = text.parse::<jiff::Timestamp>().ok()?;
     Some(bmo_api::time::whole_seconds(timestamp))
 }
 
 fn schema(setting: &BiosSetting) -> SettingSchema {
     SettingSchema {
-        attribute_type: Some(setting.attribute_type.as_str()).filter(|text| !text.is_empty()).map(AttributeType::from),
+        attribute_type: Some(setting.attribute_type.as_str())
+            .filter(|text| !text.is_empty())
+            .map(AttributeType::from),
         allowable_values: setting.allowable_values.clone(),
         lower_bound: setting.lower_bound,
         upper_bound: setting.upper_bound,

@@ -133,7 +133,10 @@ struct SystemFirmware {
 /// # Errors
 /// What in the inventory is not as it should be.
 pub fn details(document: &Value) -> Result<HardwareDetails, serde_json::Error> {
-    let Document { inventory, plugin_data } = Document::deserialize(document)?;
+    let Document {
+        inventory,
+        plugin_data,
+    } = Document::deserialize(document)?;
     let vendor = inventory.system_vendor;
     Ok(HardwareDetails {
         system_vendor: HardwareSystemVendor {
@@ -149,7 +152,11 @@ pub fn details(document: &Value) -> Result<HardwareDetails, serde_json::Error> {
             },
         },
         ram_mebibytes: inventory.memory.physical_mb,
-        nics: inventory.interfaces.iter().flat_map(|interface| nics(interface, &plugin_data)).collect(),
+        nics: inventory
+            .interfaces
+            .iter()
+            .flat_map(|interface| nics(interface, &plugin_data))
+            .collect(),
         storage: inventory.disks.into_iter().map(storage).collect(),
         cpu: cpu(inventory.cpu),
         hostname: inventory.hostname,
@@ -175,7 +182,9 @@ fn cpu(cpu: Processor) -> Cpu {
 /// The number a text begins with; zero where it begins with none.
 fn leading_number(text: &str) -> f64 {
     let text = text.trim();
-    let end = text.find(|letter: char| !letter.is_ascii_digit() && letter != '.').unwrap_or(text.len());
+    let end = text
+        .find(|letter: char| !letter.is_ascii_digit() && letter != '.')
+        .unwrap_or(text.len());
     text[..end].parse().unwrap_or_default()
 }
 
@@ -184,7 +193,9 @@ fn nics(interface: &Interface, plugin_data: &Value) -> Vec<Nic> {
     let told = &plugin_data["parsed_lldp"][&interface.name];
     let nic = Nic {
         name: interface.name.clone(),
-        model: format!("{} {}", interface.vendor, interface.product).trim().to_owned(),
+        model: format!("{} {}", interface.vendor, interface.product)
+            .trim()
+            .to_owned(),
         mac: interface.mac_address.clone(),
         ip: interface.ipv4_address.clone(),
         speed_gbps: interface.speed_mbps / 1000,
@@ -194,7 +205,10 @@ fn nics(interface: &Interface, plugin_data: &Value) -> Vec<Nic> {
         lldp: lldp(told),
         pci_address: interface.pci_address.clone(),
     };
-    let with_ipv6 = (!interface.ipv6_address.is_empty()).then(|| Nic { ip: interface.ipv6_address.clone(), ..nic.clone() });
+    let with_ipv6 = (!interface.ipv6_address.is_empty()).then(|| Nic {
+        ip: interface.ipv6_address.clone(),
+        ..nic.clone()
+    });
     let with_ipv4 = (!interface.ipv4_address.is_empty() || with_ipv6.is_none()).then_some(nic);
     with_ipv4.into_iter().chain(with_ipv6).collect()
 }
@@ -212,7 +226,10 @@ fn lldp(told: &Value) -> Option<Lldp> {
 /// The VLANs a switch offers on a port. JSON has only one kind of number, so ids are taken in any spelling of a
 /// whole number; an entry keeps the parts of it that are right.
 fn vlans(told: &Value) -> Vec<Vlan> {
-    let list = told["switch_port_vlans"].as_array().map(Vec::as_slice).unwrap_or_default();
+    let list = told["switch_port_vlans"]
+        .as_array()
+        .map(Vec::as_slice)
+        .unwrap_or_default();
     list.iter()
         .map(|vlan| Vlan {
             id: vlan_id(&vlan["id"]),
@@ -223,14 +240,21 @@ fn vlans(told: &Value) -> Vec<Vlan> {
 
 /// A VLAN id, zero for what is none.
 fn vlan_id(value: &Value) -> i32 {
-    let id = value.as_f64().filter(|id| id.fract() == 0.0 && (0.0..=4094.0).contains(id)).unwrap_or_default();
+    let id = value
+        .as_f64()
+        .filter(|id| id.fract() == 0.0 && (0.0..=4094.0).contains(id))
+        .unwrap_or_default();
     #[allow(clippy::cast_possible_truncation, reason = "the range was checked")]
     let id = id as i32;
     id
 }
 
 fn storage(disk: Disk) -> Storage {
-    let alternate_names = [&disk.name, &disk.by_path].into_iter().filter(|name| !name.is_empty()).cloned().collect();
+    let alternate_names = [&disk.name, &disk.by_path]
+        .into_iter()
+        .filter(|name| !name.is_empty())
+        .cloned()
+        .collect();
     let disk_type = if disk.rotational {
         DiskType::Hdd
     } else if disk.name.starts_with("/dev/nvme") {
@@ -239,7 +263,11 @@ fn storage(disk: Disk) -> Storage {
         DiskType::Ssd
     };
     Storage {
-        name: if disk.by_path.is_empty() { disk.name } else { disk.by_path },
+        name: if disk.by_path.is_empty() {
+            disk.name
+        } else {
+            disk.by_path
+        },
         alternate_names,
         rotational: disk.rotational,
         disk_type: Some(disk_type),
@@ -271,7 +299,6 @@ fn number<'de, D: Deserializer<'de>>(deserializer: D) -> Result<i64, D::Error> {
     let whole = number.map(|number| number as i64);
     whole.ok_or_else(|| serde::de::Error::custom(format!("the number {value} is too large")))
 }
-
 
 #[cfg(test)]
 mod tests;

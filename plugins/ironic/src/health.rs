@@ -7,7 +7,9 @@ use crate::pass::Pass;
 impl Pass {
     /// See [`bmo_provisioner::Provisioner::has_power_failure`].
     pub async fn power_failure(&self) -> bool {
-        self.last_node().await.is_some_and(|node| node.fault == "power failure")
+        self.last_node()
+            .await
+            .is_some_and(|node| node.fault == "power failure")
     }
 
     /// See [`bmo_provisioner::Provisioner::get_health`].

@@ -12,7 +12,11 @@ pub fn map(hints: &RootDeviceHints) -> Map<String, Value> {
         }
     };
     let by_path = hints.device_name.starts_with("/dev/disk/by-path/");
-    add(if by_path { "by_path" } else { "name" }, "s==", &hints.device_name);
+    add(
+        if by_path { "by_path" } else { "name" },
+        "s==",
+        &hints.device_name,
+    );
     add("hctl", "s==", &hints.hctl);
     add("model", "<in>", &hints.model);
     add("vendor", "<in>", &hints.vendor);
@@ -21,7 +25,10 @@ pub fn map(hints: &RootDeviceHints) -> Map<String, Value> {
     add("wwn_with_extension", "s==", &hints.wwn_with_extension);
     add("wwn_vendor_extension", "s==", &hints.wwn_vendor_extension);
     if hints.min_size_gigabytes != 0 {
-        map.insert("size".to_owned(), json!(format!(">= {}", hints.min_size_gigabytes)));
+        map.insert(
+            "size".to_owned(),
+            json!(format!(">= {}", hints.min_size_gigabytes)),
+        );
     }
     if let Some(rotational) = hints.rotational {
         map.insert("rotational".to_owned(), json!(rotational.to_string()));
@@ -39,15 +46,24 @@ mod tests {
     fn each_hint_and_all_of_them() {
         let table = [
             (json!({"deviceName": "/dev/sda"}), json!({"name": "s== /dev/sda"})),
-            (json!({"deviceName": "/dev/disk/by-path/p"}), json!({"by_path": "s== /dev/disk/by-path/p"})),
+            (
+                json!({"deviceName": "/dev/disk/by-path/p"}),
+                json!({"by_path": "s== /dev/disk/by-path/p"}),
+            ),
             (json!({"hctl": "0:0:0:0"}), json!({"hctl": "s== 0:0:0:0"})),
             (json!({"model": "m m"}), json!({"model": "<in> m m"})),
             (json!({"vendor": "v"}), json!({"vendor": "<in> v"})),
             (json!({"serialNumber": "s"}), json!({"serial": "s== s"})),
             (json!({"minSizeGigabytes": 40}), json!({"size": ">= 40"})),
             (json!({"wwn": "w"}), json!({"wwn": "s== w"})),
-            (json!({"wwnWithExtension": "w"}), json!({"wwn_with_extension": "s== w"})),
-            (json!({"wwnVendorExtension": "w"}), json!({"wwn_vendor_extension": "s== w"})),
+            (
+                json!({"wwnWithExtension": "w"}),
+                json!({"wwn_with_extension": "s== w"}),
+            ),
+            (
+                json!({"wwnVendorExtension": "w"}),
+                json!({"wwn_vendor_extension": "s== w"}),
+            ),
             (json!({"rotational": true}), json!({"rotational": "true"})),
             (json!({"rotational": false}), json!({"rotational": "false"})),
             (json!({}), json!({})),
@@ -56,8 +72,14 @@ mod tests {
         for (hints, expected) in table {
             let parsed: RootDeviceHints = serde_json::from_value(hints.clone()).unwrap();
             assert_eq!(Value::Object(map(&parsed)), expected, "{hints}");
-            all.0.as_object_mut().unwrap().extend(hints.as_object().unwrap().clone());
-            all.1.as_object_mut().unwrap().extend(expected.as_object().unwrap().clone());
+            all.0
+                .as_object_mut()
+                .unwrap()
+                .extend(hints.as_object().unwrap().clone());
+            all.1
+                .as_object_mut()
+                .unwrap()
+                .extend(expected.as_object().unwrap().clone());
         }
         all.1.as_object_mut().unwrap().remove("name");
         all.0["deviceName"] = json!("/dev/disk/by-path/p");

@@ -29,7 +29,10 @@ impl Pass {
     pub async fn inspect(&self, request: InspectRequest) -> Result<Inspection> {
         let mut started = false;
         let flow = self.inspect_steps(&request, &mut started).await;
-        Ok(Inspection { started, progress: progress(flow)? })
+        Ok(Inspection {
+            started,
+            progress: progress(flow)?,
+        })
     }
 
     async fn inspect_steps(
@@ -51,7 +54,11 @@ impl Pass {
             }
             S::InspectWait | S::Inspecting => {
                 let fast = request.inspection_mode == Some(InspectionMode::Fast);
-                Err(self.wait(&node, if fast { SHORT } else { LONG }, "the hardware to be inspected"))
+                Err(self.wait(
+                    &node,
+                    if fast { SHORT } else { LONG },
+                    "the hardware to be inspected",
+                ))
             }
             S::InspectFailed if !restart => Err(self.failed(node.error_or("Inspection failed"))),
             S::InspectFailed => Err(self.start_inspection(&node, request, started).await),
@@ -74,7 +81,10 @@ impl Pass {
             return Err(self.start_inspection(node, request, started).await);
         };
         let details = hardware::details(&document).map_err(|error| {
-            let text = format!("{CONTEXT}: the inventory of node {} cannot be understood: {error}", node.uuid);
+            let text = format!(
+                "{CONTEXT}: the inventory of node {} cannot be understood: {error}",
+                node.uuid
+            );
             Stop::Error(bmo_provisioner::ProvisionerError::transient(text))
         })?;
         self.publish("InspectionComplete", "Hardware inspection completed");
@@ -96,10 +106,21 @@ impl Pass {
             )));
         }
         let mut patch = Patch::default();
-        let capabilities = capabilities::with_boot_mode(node.properties.get("capabilities"), request.boot_mode);
-        patch.set_in(Section::Properties, "capabilities", capabilities, &node.properties);
+        let capabilities =
+            capabilities::with_boot_mode(node.properties.get("capabilities"), request.boot_mode);
+        patch.set_in(
+            Section::Properties,
+            "capabilities",
+            capabilities,
+            &node.properties,
+        );
         if !request.cpu_architecture.is_empty() {
-            patch.set_in(Section::Properties, "cpu_arch", request.cpu_architecture.as_str(), &node.properties);
+            patch.set_in(
+                Section::Properties,
+                "cpu_arch",
+                request.cpu_architecture.as_str(),
+                &node.properties,
+            );
         }
         let interface = inspect_interface(&access, request.inspection_mode);
         patch.set("inspect_interface", interface, node.inspect_interface.as_str());
@@ -112,7 +133,10 @@ impl Pass {
 
     /// The node is where this operation has no business.
     pub fn unexpected(&self, doing: &str, state: &ProvisionState) -> Stop {
-        let text = format!("unexpected provision state {:?} of the node in Ironic while {doing}", state.as_str());
+        let text = format!(
+            "unexpected provision state {:?} of the node in Ironic while {doing}",
+            state.as_str()
+        );
         Stop::Error(bmo_provisioner::ProvisionerError::transient(text))
     }
 }

@@ -23,7 +23,11 @@ enum Way {
 }
 
 fn way(request: &ProvisionRequest) -> Way {
-    if request.custom_deploy.as_ref().is_some_and(|custom| !custom.method.is_empty()) {
+    if request
+        .custom_deploy
+        .as_ref()
+        .is_some_and(|custom| !custom.method.is_empty())
+    {
         Way::Custom
     } else if request.image.as_ref().is_some_and(bmo_api::Image::is_live_iso) {
         Way::LiveIso
@@ -54,14 +58,24 @@ pub fn image_members(request: &ProvisionRequest) -> Map<String, Value> {
         None => (Value::Null, None),
     };
     set("boot_iso", booted.map_or(Value::Null, |image| text(&image.url)));
-    set("image_source", written.map_or(Value::Null, |image| text(&image.url)));
+    set(
+        "image_source",
+        written.map_or(Value::Null, |image| text(&image.url)),
+    );
     set("image_checksum", plain);
-    set("image_os_hash_algo", typed.map_or(Value::Null, |algorithm| algorithm.as_str().into()));
+    set(
+        "image_os_hash_algo",
+        typed.map_or(Value::Null, |algorithm| algorithm.as_str().into()),
+    );
     set(
         "image_os_hash_value",
-        typed.and(checksum.as_ref()).map_or(Value::Null, |checksum| text(&checksum.value)),
+        typed
+            .and(checksum.as_ref())
+            .map_or(Value::Null, |checksum| text(&checksum.value)),
     );
-    let format = written.and_then(|image| image.format.as_ref()).map_or(Value::Null, |format| format.as_str().into());
+    let format = written
+        .and_then(|image| image.format.as_ref())
+        .map_or(Value::Null, |format| format.as_str().into());
     set("image_disk_format", format);
     let secret = written.map_or("", |_| request.image_pull_secret.expose());
     set("image_pull_secret", text(secret));
@@ -73,12 +87,19 @@ pub fn is_same(request: &ProvisionRequest, node: &Node, uid: &str) -> bool {
     let info = &node.instance_info;
     if request.image.as_ref().is_none_or(bmo_api::Image::is_empty) {
         // Without an image there is only the instance itself to go by.
-        return way(request) == Way::Custom && !info.contains_key("image_source") && node.instance_uuid == uid;
+        return way(request) == Way::Custom
+            && !info.contains_key("image_source")
+            && node.instance_uuid == uid;
     }
     let wanted = image_members(request);
     let names: &[&str] = match way(request) {
         Way::LiveIso => &["boot_iso"],
-        _ => &["image_source", "image_checksum", "image_os_hash_algo", "image_os_hash_value"],
+        _ => &[
+            "image_source",
+            "image_checksum",
+            "image_os_hash_algo",
+            "image_os_hash_value",
+        ],
     };
     names.iter().all(|name| match (&wanted[*name], info.get(*name)) {
         (Value::Null, current) => current.is_none_or(Value::is_null),
@@ -91,8 +112,18 @@ pub fn patch(config: &Config, request: &ProvisionRequest, node: &Node, uid: &str
     let mut patch = Patch::default();
     patch.set("instance_uuid", uid, node.instance_uuid.as_str());
     let info = &node.instance_info;
-    patch.set_in(Section::InstanceInfo, "capabilities", capabilities::of_instance(request.boot_mode), info);
-    patch.set_in(Section::InstanceInfo, "root_device", root_device(request.root_device_hints.as_ref()), info);
+    patch.set_in(
+        Section::InstanceInfo,
+        "capabilities",
+        capabilities::of_instance(request.boot_mode),
+        info,
+    );
+    patch.set_in(
+        Section::InstanceInfo,
+        "root_device",
+        root_device(request.root_device_hints.as_ref()),
+        info,
+    );
     for (name, value) in image_members(request) {
         patch.set_in(Section::InstanceInfo, &name, value, info);
     }
@@ -112,7 +143,12 @@ pub fn patch(config: &Config, request: &ProvisionRequest, node: &Node, uid: &str
             config.direct_deploy_boot
         }
     };
-    patch.set_in(Section::DriverInfo, FORCE_PERSISTENT_BOOT, force_boot.as_str(), &node.driver_info);
+    patch.set_in(
+        Section::DriverInfo,
+        FORCE_PERSISTENT_BOOT,
+        force_boot.as_str(),
+        &node.driver_info,
+    );
     patch
 }
 

@@ -79,12 +79,18 @@ struct Learned {
 impl Pace {
     /// Learns, and spreads.
     pub fn adaptive() -> Self {
-        Self { adaptive: true, learned: Mutex::default() }
+        Self {
+            adaptive: true,
+            learned: Mutex::default(),
+        }
     }
 
     /// Always the longest delay, so that tests can tell which one it was.
     pub fn fixed() -> Self {
-        Self { adaptive: false, learned: Mutex::default() }
+        Self {
+            adaptive: false,
+            learned: Mutex::default(),
+        }
     }
 
     /// A request that starts a phase was accepted.
@@ -108,7 +114,10 @@ impl Pace {
             return longest;
         }
         let delay = self.with(|learned| {
-            let since = learned.running.get(&(uuid.to_owned(), phase.is_power())).filter(|(running, _)| *running == phase);
+            let since = learned
+                .running
+                .get(&(uuid.to_owned(), phase.is_power()))
+                .filter(|(running, _)| *running == phase);
             let elapsed = since.map(|(_, start)| start.elapsed()).unwrap_or_default();
             next_look(elapsed, learned.usual.get(&phase).copied()).min(longest)
         });
@@ -117,7 +126,11 @@ impl Pace {
 
     /// The delay before a look at something that is done already, or is so in a moment.
     pub fn at_once(&self, longest: Duration) -> Duration {
-        if self.adaptive { spread(Duration::from_millis(400)).min(longest) } else { longest }
+        if self.adaptive {
+            spread(Duration::from_millis(400)).min(longest)
+        } else {
+            longest
+        }
     }
 
     /// A delay that depends on nothing learned.
@@ -133,12 +146,14 @@ impl Pace {
 impl Learned {
     fn start(&mut self, uuid: &str, phase: Phase) {
         if self.running.len() >= REMEMBERED {
-            self.running.retain(|_, (_, start)| start.elapsed() < Duration::from_secs(3600));
+            self.running
+                .retain(|_, (_, start)| start.elapsed() < Duration::from_secs(3600));
             if self.running.len() >= REMEMBERED {
                 self.running.clear();
             }
         }
-        self.running.insert((uuid.to_owned(), phase.is_power()), (phase, Instant::now()));
+        self.running
+            .insert((uuid.to_owned(), phase.is_power()), (phase, Instant::now()));
     }
 
     fn see(&mut self, uuid: &str, power: bool, now: Option<Phase>, failed: bool) {
@@ -168,7 +183,9 @@ impl Learned {
 /// of the look that saw its end, so the first look comes earlier than usual: otherwise the estimate would only grow.
 fn next_look(elapsed: Duration, usual: Option<Duration>) -> Duration {
     match usual {
-        Some(usual) if elapsed < usual.mul_f64(0.85) => (usual.mul_f64(0.85) - elapsed).max(Duration::from_millis(400)),
+        Some(usual) if elapsed < usual.mul_f64(0.85) => {
+            (usual.mul_f64(0.85) - elapsed).max(Duration::from_millis(400))
+        }
         Some(_) => elapsed.mul_f64(0.08).max(Duration::from_millis(900)),
         None => elapsed.mul_f64(0.25).max(Duration::from_millis(1500)),
     }
@@ -187,7 +204,11 @@ mod tests {
     use crate::client::{Node, ProvisionState};
 
     fn node(state: ProvisionState) -> Node {
-        Node { uuid: "u".to_owned(), provision_state: state, ..Node::default() }
+        Node {
+            uuid: "u".to_owned(),
+            provision_state: state,
+            ..Node::default()
+        }
     }
 
     /// Plays a phase of a given length and counts the looks and the time lost after its end.
@@ -199,7 +220,11 @@ mod tests {
             tokio::time::advance(pace.delay("u", Phase::Cleaning, LONG)).await;
             looks += 1;
             let running = start.elapsed() < length;
-            pace.note(&node(if running { ProvisionState::CleanWait } else { ProvisionState::Available }));
+            pace.note(&node(if running {
+                ProvisionState::CleanWait
+            } else {
+                ProvisionState::Available
+            }));
             if !running {
                 return (looks, start.elapsed() - length);
             }
@@ -227,7 +252,10 @@ mod tests {
         for longest in [SHORT, LONG] {
             for _ in 0..100 {
                 let delay = pace.delay("u", Phase::Deployment, longest);
-                assert!(delay >= Duration::from_millis(400) && delay <= longest.mul_f64(1.25), "{delay:?}");
+                assert!(
+                    delay >= Duration::from_millis(400) && delay <= longest.mul_f64(1.25),
+                    "{delay:?}"
+                );
             }
         }
         assert_eq!(pace.delay("u", Phase::Power, Duration::ZERO), Duration::ZERO);

@@ -47,7 +47,11 @@ impl Patch {
 
     /// Sets a member of the node itself. `null` removes it: such a member always exists.
     pub fn set(&mut self, name: &str, wanted: impl Into<Value>, current: impl Into<Value>) {
-        self.change(&format!("/{}", escape(name)), wanted.into(), Some(&current.into()));
+        self.change(
+            &format!("/{}", escape(name)),
+            wanted.into(),
+            Some(&current.into()),
+        );
     }
 
     /// Removes a member of the node itself.
@@ -65,7 +69,7 @@ impl Patch {
         current: &Map<String, Value>,
     ) {
         self.change(
-            format!("/{}/{}", section.name(), escape(name)),
+            &format!("/{}/{}", section.name(), escape(name)),
             wanted.into(),
             current.get(name),
         );

@@ -15,7 +15,10 @@ pub type Wanted = BTreeMap<String, bool>;
 
 /// The ports a host should have. The boot address is one of them even before inspection.
 pub fn wanted(boot_mac: &str, hardware: Option<&HardwareData>) -> Wanted {
-    let nics = hardware.and_then(|data| data.spec.hardware.as_ref()).into_iter().flat_map(|details| &details.nics);
+    let nics = hardware
+        .and_then(|data| data.spec.hardware.as_ref())
+        .into_iter()
+        .flat_map(|details| &details.nics);
     let mut ports = Wanted::new();
     for nic in nics.filter(|nic| !nic.mac.is_empty()) {
         *ports.entry(nic.mac.to_ascii_lowercase()).or_default() |= nic.pxe;
@@ -37,7 +40,9 @@ impl Pass {
             Vec::new()
         } else {
             let ports = self.ironic.ports_of_node(&node.uuid).await;
-            ports.map_err(|error| self.error(&format!("failed to list the ports of node {}", node.uuid), &error))?
+            ports.map_err(|error| {
+                self.error(&format!("failed to list the ports of node {}", node.uuid), &error)
+            })?
         };
         let missing = |mac: &str| !existing.iter().any(|port| port.address.eq_ignore_ascii_case(mac));
         for (mac, pxe) in wanted.iter().filter(|(mac, _)| missing(mac)) {
@@ -47,7 +52,8 @@ impl Pass {
                 Err(error) => return Err(self.error(&format!("failed to create port {mac}"), &error)),
             }
         }
-        self.shared.of_node(&node.uuid, |known| known.ports = Some(wanted));
+        self.shared
+            .of_node(&node.uuid, |known| known.ports = Some(wanted));
         Ok(())
     }
 

@@ -55,7 +55,9 @@ impl Pass {
         }
         match self.change_power(&node, &PowerState::On).await {
             Request::Ended(stop) => Err(stop),
-            Request::Unsupported => Err(Stop::failed("PowerOn operation failed: the BMC cannot switch the machine on")),
+            Request::Unsupported => Err(Stop::failed(
+                "PowerOn operation failed: the BMC cannot switch the machine on",
+            )),
         }
     }
 
@@ -66,7 +68,8 @@ impl Pass {
 
     async fn switch_off_steps(&self, request: &PowerOffRequest) -> Flow {
         let node = self.node().await?;
-        self.make_way_for_power_off(&node, request.automated_cleaning_mode).await?;
+        self.make_way_for_power_off(&node, request.automated_cleaning_mode)
+            .await?;
         if node.power_state == PowerState::Off {
             return Ok(());
         }
@@ -76,7 +79,11 @@ impl Pass {
             }
             ref target => {
                 let idle = *target == PowerState::default();
-                if idle && !node.last_error.is_empty() && !request.force && !node.last_error.contains("aborted") {
+                if idle
+                    && !node.last_error.is_empty()
+                    && !request.force
+                    && !node.last_error.contains("aborted")
+                {
                     return Err(self.failed(&node.last_error));
                 }
             }
@@ -94,7 +101,10 @@ impl Pass {
         }
         match self.change_power(&node, &hard).await {
             Request::Ended(stop) => Err(stop),
-            Request::Unsupported => Err(Stop::failed(format!("the BMC cannot carry out {:?}", hard.as_str()))),
+            Request::Unsupported => Err(Stop::failed(format!(
+                "the BMC cannot carry out {:?}",
+                hard.as_str()
+            ))),
         }
     }
 
@@ -104,7 +114,9 @@ impl Pass {
         match node.provision_state {
             S::InspectWait => Err(self.go(node, Target::Abort).await),
             S::Inspecting => Err(self.wait(node, LONG, "inspection to come to an end")),
-            S::InspectFailed if node.target_provision_state != S::default() => Err(self.go(node, Target::Manage).await),
+            S::InspectFailed if node.target_provision_state != S::default() => {
+                Err(self.go(node, Target::Manage).await)
+            }
             S::CleanWait if mode == AutomatedCleaningMode::Disabled || is_manual_cleaning(node) => {
                 Err(self.go(node, Target::Abort).await)
             }
@@ -114,11 +126,20 @@ impl Pass {
     }
 
     async fn change_power(&self, node: &Node, target: &PowerState) -> Request {
-        if node.target_provision_state != ProvisionState::default() && !node.provision_state.as_str().ends_with("failed") {
-            return Request::Ended(self.wait(node, SHORT, "the node to come to rest before its power is changed"));
+        if node.target_provision_state != ProvisionState::default()
+            && !node.provision_state.as_str().ends_with("failed")
+        {
+            return Request::Ended(self.wait(
+                node,
+                SHORT,
+                "the node to come to rest before its power is changed",
+            ));
         }
         let soft = matches!(target, PowerState::SoftOff | PowerState::SoftRebooting);
-        match self.request_power(node, target, soft.then_some(SOFT_TIMEOUT)).await {
+        match self
+            .request_power(node, target, soft.then_some(SOFT_TIMEOUT))
+            .await
+        {
             Ok(()) => {
                 let (reason, text) = match target {
                     PowerState::On => ("PowerOn", "Host powered on"),
@@ -140,5 +161,6 @@ impl Pass {
 
 /// Cleaning that a user's wish for RAID or firmware began ends in `manageable`; the automatic one in `available`.
 fn is_manual_cleaning(node: &Node) -> bool {
-    node.target_provision_state == ProvisionState::Manageable || node.target_provision_state.as_str() == "clean"
+    node.target_provision_state == ProvisionState::Manageable
+        || node.target_provision_state.as_str() == "clean"
 }

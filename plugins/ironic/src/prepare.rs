@@ -18,15 +18,22 @@ impl Pass {
     pub async fn prepare_host(&self, request: PrepareRequest) -> Result<Preparation> {
         let mut started = false;
         let flow = self.prepare_steps(&request, &mut started).await;
-        Ok(Preparation { started, progress: progress(flow)? })
+        Ok(Preparation {
+            started,
+            progress: progress(flow)?,
+        })
     }
 
     async fn prepare_steps(&self, request: &PrepareRequest, started: &mut bool) -> Flow {
         use ProvisionState as S;
-        let access = self.access().map_err(|text| Stop::Error(ProvisionerError::transient(text)))?;
+        let access = self
+            .access()
+            .map_err(|text| Stop::Error(ProvisionerError::transient(text)))?;
         let raid_interface = access.raid_interface().unwrap_or("no-raid");
-        let volumes =
-            Volumes { target: request.target_raid_config.as_ref(), actual: request.actual_raid_config.as_ref() };
+        let volumes = Volumes {
+            target: request.target_raid_config.as_ref(),
+            actual: request.actual_raid_config.as_ref(),
+        };
         let node = self.node().await?;
         match node.provision_state {
             S::Available | S::Manageable if !request.unprepared => Ok(()),
@@ -44,7 +51,8 @@ impl Pass {
                     return Ok(());
                 }
                 let node = self.set_up_raid(node, request, &volumes, raid_interface).await?;
-                self.run_steps(&node, Target::Clean, "clean_steps", &steps).await?;
+                self.run_steps(&node, Target::Clean, "clean_steps", &steps)
+                    .await?;
                 *started = true;
                 Err(self.begun(&node, Target::Clean))
             }
@@ -93,7 +101,9 @@ fn clean_steps(request: &PrepareRequest, volumes: &Volumes<'_>, of_driver: &str)
     volumes.interface(of_driver).map_err(Stop::Failed)?;
     let mut steps = volumes.steps(of_driver);
     if !steps.is_empty() {
-        volumes.logical_disks(request.root_device_hints.is_some()).map_err(Stop::Failed)?;
+        volumes
+            .logical_disks(request.root_device_hints.is_some())
+            .map_err(Stop::Failed)?;
     }
     steps.extend(steps::firmware(
         &request.target_firmware_settings,

@@ -16,7 +16,11 @@ const CUSTOM_STEP_PRIORITY: u32 = 80;
 
 impl Pass {
     /// See [`bmo_provisioner::Provisioner::provision`].
-    pub async fn provision_host(&self, request: ProvisionRequest, config: &dyn HostConfigData) -> Result<Progress> {
+    pub async fn provision_host(
+        &self,
+        request: ProvisionRequest,
+        config: &dyn HostConfigData,
+    ) -> Result<Progress> {
         progress(self.provision_steps(&request, config).await)
     }
 
@@ -24,8 +28,14 @@ impl Pass {
         use ProvisionState as S;
         let node = self.node().await?;
         let custom = request.custom_deploy.is_some();
-        if let Some(image) = request.image.as_ref().filter(|image| !image.is_empty() && !custom) {
-            image.checksum().map_err(|error| Stop::failed(format!("Validation failed: {error}")))?;
+        if let Some(image) = request
+            .image
+            .as_ref()
+            .filter(|image| !image.is_empty() && !custom)
+        {
+            image
+                .checksum()
+                .map_err(|error| Stop::failed(format!("Validation failed: {error}")))?;
         }
         match node.provision_state {
             S::DeployFailed if instance::is_same(request, &node, &self.host.uid) => {
@@ -33,15 +43,25 @@ impl Pass {
                 if node.last_error.is_empty() && !node.reservation.is_empty() {
                     return Err(self.pending(SHORT, "Ironic to say why the deployment failed".to_owned()));
                 }
-                Err(self.failed(&deployment_failed(request, node.error_or("Ironic gives no reason"))))
+                Err(self.failed(&deployment_failed(
+                    request,
+                    node.error_or("Ironic gives no reason"),
+                )))
             }
             S::DeployFailed | S::Available => Err(self.deploy(node, request, config).await),
             S::Manageable => Err(self.go(&node, Target::Provide).await),
             S::CleanFailed if node.maintenance => Err(self.end_maintenance(&node).await),
             S::CleanFailed | S::InspectFailed | S::AdoptFailed => Err(self.go(&node, Target::Manage).await),
             S::Active => {
-                let url = request.image.as_ref().map(|image| image.url.as_str()).unwrap_or_default();
-                self.publish("ProvisioningComplete", format!("Image provisioning completed for {url}").trim_end());
+                let url = request
+                    .image
+                    .as_ref()
+                    .map(|image| image.url.as_str())
+                    .unwrap_or_default();
+                self.publish(
+                    "ProvisioningComplete",
+                    format!("Image provisioning completed for {url}").trim_end(),
+                );
                 Ok(())
             }
             S::DeployWait if request.force_reboot => Err(self.go(&node, Target::Deleted).await),
@@ -51,9 +71,17 @@ impl Pass {
             ))),
             S::Cleaning | S::CleanWait => Err(self.wait(&node, LONG, "the disks to be cleaned")),
             S::Deploying => Err(self.wait(&node, LONG, "the image to be deployed")),
-            S::DeployWait => Err(self.wait(&node, LONG, "the machine to boot its ramdisk and deploy the image")),
+            S::DeployWait => Err(self.wait(
+                &node,
+                LONG,
+                "the machine to boot its ramdisk and deploy the image",
+            )),
             S::Deleting => Err(self.wait(&node, LONG, "an earlier deployment to be removed")),
-            ref other => Err(self.wait(&node, LONG, format!("the node to leave Ironic's state {:?}", other.as_str()))),
+            ref other => Err(self.wait(
+                &node,
+                LONG,
+                format!("the node to leave Ironic's state {:?}", other.as_str()),
+            )),
         }
     }
 
@@ -77,15 +105,30 @@ impl Pass {
         }
         let mut more = Map::new();
         if !instance::is_live_iso(request) {
-            more.insert("configdrive".to_owned(), configdrive::build(&self.host, config).await?);
+            more.insert(
+                "configdrive".to_owned(),
+                configdrive::build(&self.host, config).await?,
+            );
         }
-        if let Some(custom) = request.custom_deploy.as_ref().filter(|custom| !custom.method.is_empty()) {
+        if let Some(custom) = request
+            .custom_deploy
+            .as_ref()
+            .filter(|custom| !custom.method.is_empty())
+        {
             let step = json!({ "interface": "deploy", "step": custom.method, "args": {}, "priority": CUSTOM_STEP_PRIORITY });
             more.insert("deploy_steps".to_owned(), json!([step]));
         }
-        self.request_state(&node, Target::Active, Value::Object(more)).await?;
-        let url = request.image.as_ref().map(|image| image.url.as_str()).unwrap_or_default();
-        self.publish("ProvisioningStarted", format!("Image provisioning started for {url}").trim_end());
+        self.request_state(&node, Target::Active, Value::Object(more))
+            .await?;
+        let url = request
+            .image
+            .as_ref()
+            .map(|image| image.url.as_str())
+            .unwrap_or_default();
+        self.publish(
+            "ProvisioningStarted",
+            format!("Image provisioning started for {url}").trim_end(),
+        );
         Ok(self.begun(&node, Target::Active))
     }
 
@@ -99,7 +142,13 @@ impl Pass {
         let problems: Vec<_> = [boot, deploy]
             .into_iter()
             .filter(|checked| checked.result == Some(false))
-            .map(|checked| if checked.reason.is_empty() { "no reason given".to_owned() } else { checked.reason })
+            .map(|checked| {
+                if checked.reason.is_empty() {
+                    "no reason given".to_owned()
+                } else {
+                    checked.reason
+                }
+            })
             .collect();
         if problems.is_empty() {
             return Ok(());
@@ -115,10 +164,17 @@ fn deployment_failed(request: &ProvisionRequest, error: &str) -> String {
             format!("Image provisioning failed (url: {}): {error}", image.url)
         }
         Some(image) => {
-            format!("Image provisioning failed (url: {}, checksum: {}): {error}", image.url, image.checksum)
+            format!(
+                "Image provisioning failed (url: {}, checksum: {}): {error}",
+                image.url, image.checksum
+            )
         }
         None => {
-            let method = request.custom_deploy.as_ref().map(|custom| custom.method.as_str()).unwrap_or_default();
+            let method = request
+                .custom_deploy
+                .as_ref()
+                .map(|custom| custom.method.as_str())
+                .unwrap_or_default();
             format!("Custom deployment failed (method: {method}): {error}")
         }
     }

@@ -4,10 +4,10 @@ use async_trait::async_trait;
 use bmo_api::FirmwareComponentStatus;
 use bmo_provisioner::{
     AdoptRequest, AttachDataImageRequest, DeprovisionRequest, DetachRequest, EventSubscription,
-    EventSubscriptionRequest, FirmwareSettings, FirmwareSettingsRequest, HardwareState, Health, HostConfigData,
-    InspectRequest, Inspection, PowerOffRequest, PowerOnRequest, Preparation, PrepareRequest,
-    PreprovisioningImageFormat, Progress, ProvisionRequest, Provisioner, RegisterRequest, Registration, Result,
-    ServiceRequest, Servicing,
+    EventSubscriptionRequest, FirmwareSettings, FirmwareSettingsRequest, HardwareState, Health,
+    HostConfigData, InspectRequest, Inspection, PowerOffRequest, PowerOnRequest, Preparation, PrepareRequest,
+    PreprovisioningImageFormat, Progress, ProvisionRequest, Provisioner, RegisterRequest, Registration,
+    Result, ServiceRequest, Servicing,
 };
 
 use crate::pass::Pass;
@@ -78,7 +78,10 @@ impl Provisioner for Pass {
         self.firmware_components().await
     }
 
-    async fn add_bmc_event_subscription(&self, request: EventSubscriptionRequest) -> Result<EventSubscription> {
+    async fn add_bmc_event_subscription(
+        &self,
+        request: EventSubscriptionRequest,
+    ) -> Result<EventSubscription> {
         self.subscribe(request).await
     }
 

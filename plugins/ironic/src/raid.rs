@@ -66,13 +66,19 @@ impl Volumes<'_> {
                 return Vec::new();
             }
             let create = (!wanted.is_empty()).then(|| Step::plain("raid", "create_configuration"));
-            let remove = [Step::plain("raid", "delete_configuration"), Step::plain("deploy", "erase_devices_metadata")];
+            let remove = [
+                Step::plain("raid", "delete_configuration"),
+                Step::plain("deploy", "erase_devices_metadata"),
+            ];
             return remove.into_iter().chain(create).collect();
         }
         match hardware(self.target) {
             Some(wanted) if of_driver != NO_RAID && hardware(self.actual) != Some(wanted) => {
                 let create = (!wanted.is_empty()).then(|| Step::plain("raid", "create_configuration"));
-                [Step::plain("raid", "delete_configuration")].into_iter().chain(create).collect()
+                [Step::plain("raid", "delete_configuration")]
+                    .into_iter()
+                    .chain(create)
+                    .collect()
             }
             _ => Vec::new(),
         }
@@ -95,7 +101,9 @@ impl Volumes<'_> {
 
 /// Zero means the same as absent: as large as possible.
 fn size(gibibytes: Option<i64>) -> Value {
-    gibibytes.filter(|size| *size > 0).map_or_else(|| "MAX".into(), Value::from)
+    gibibytes
+        .filter(|size| *size > 0)
+        .map_or_else(|| "MAX".into(), Value::from)
 }
 
 fn hardware_disks(volumes: &[HardwareRaidVolume]) -> Result<Vec<Value>, String> {
@@ -105,7 +113,10 @@ fn hardware_disks(volumes: &[HardwareRaidVolume]) -> Result<Vec<Value>, String> 
         if !volume.name.is_empty()
             && let Some(first) = names.insert(volume.name.as_str(), at)
         {
-            return Err(format!("RAID volume name {:?} is used twice: by volume[{at}] and volume[{first}]", volume.name));
+            return Err(format!(
+                "RAID volume name {:?} is used twice: by volume[{at}] and volume[{first}]",
+                volume.name
+            ));
         }
         disks.push(hardware_disk(volume)?);
     }
@@ -120,7 +131,10 @@ fn hardware_disk(volume: &HardwareRaidVolume) -> Result<Value, String> {
         disk.insert("volume_name".to_owned(), volume.name.as_str().into());
     }
     if let Some(rotational) = volume.rotational {
-        disk.insert("disk_type".to_owned(), if rotational { "hdd" } else { "ssd" }.into());
+        disk.insert(
+            "disk_type".to_owned(),
+            if rotational { "hdd" } else { "ssd" }.into(),
+        );
     }
     if let Some(count) = volume.number_of_physical_disks {
         disk.insert("number_of_physical_disks".to_owned(), count.into());
@@ -131,9 +145,14 @@ fn hardware_disk(volume: &HardwareRaidVolume) -> Result<Value, String> {
     if !volume.physical_disks.is_empty() {
         let named = volume.physical_disks.len();
         if volume.controller.is_empty() {
-            return Err("'controller' must be specified if 'physicalDisks' are used in a RAID volume".to_owned());
+            return Err(
+                "'controller' must be specified if 'physicalDisks' are used in a RAID volume".to_owned(),
+            );
         }
-        if let Some(count) = volume.number_of_physical_disks.filter(|count| usize::try_from(*count) != Ok(named)) {
+        if let Some(count) = volume
+            .number_of_physical_disks
+            .filter(|count| usize::try_from(*count) != Ok(named))
+        {
             return Err(format!(
                 "a RAID volume wants numberOfPhysicalDisks {count} but names {named} physicalDisks: make them equal"
             ));
@@ -144,8 +163,14 @@ fn hardware_disk(volume: &HardwareRaidVolume) -> Result<Value, String> {
 }
 
 fn software_disks(volumes: &[SoftwareRaidVolume]) -> Result<Vec<Value>, String> {
-    if volumes.first().is_some_and(|first| first.level != RaidLevel::Raid1) {
-        return Err("the level of the first software RAID volume must be 1: machines can boot only from that".to_owned());
+    if volumes
+        .first()
+        .is_some_and(|first| first.level != RaidLevel::Raid1)
+    {
+        return Err(
+            "the level of the first software RAID volume must be 1: machines can boot only from that"
+                .to_owned(),
+        );
     }
     let disk = |volume: &SoftwareRaidVolume| {
         let mut disk = json!({
@@ -155,7 +180,11 @@ fn software_disks(volumes: &[SoftwareRaidVolume]) -> Result<Vec<Value>, String> 
             "is_root_volume": volume.root_volume,
         });
         if !volume.physical_disks.is_empty() {
-            disk["physical_disks"] = volume.physical_disks.iter().map(|hint| Value::Object(hints::map(hint))).collect();
+            disk["physical_disks"] = volume
+                .physical_disks
+                .iter()
+                .map(|hint| Value::Object(hints::map(hint)))
+                .collect();
         }
         disk
     };

@@ -1,13 +1,18 @@
 //! Which ramdisk a node boots for inspection, cleaning and deployment.
 
-use bmo_provisioner::{PreprovisioningImage, PreprovisioningImageFormat, Result, ProvisionerError};
+use bmo_provisioner::{PreprovisioningImage, PreprovisioningImageFormat, ProvisionerError, Result};
 use serde_json::{Map, Value};
 
 use crate::config::Config;
 use crate::pass::Pass;
 
 /// The members of `driver_info` that say so.
-pub const KEYS: [&str; 4] = ["deploy_kernel", "deploy_ramdisk", "deploy_iso", "kernel_append_params"];
+pub const KEYS: [&str; 4] = [
+    "deploy_kernel",
+    "deploy_ramdisk",
+    "deploy_iso",
+    "kernel_append_params",
+];
 
 /// A ramdisk.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -33,7 +38,11 @@ impl Ramdisk {
             Self::Iso(url) => {
                 members.insert("deploy_iso".to_owned(), url.as_str().into());
             }
-            Self::Initrd { kernel, ramdisk, extra_kernel_params } => {
+            Self::Initrd {
+                kernel,
+                ramdisk,
+                extra_kernel_params,
+            } => {
                 members.insert("deploy_kernel".to_owned(), kernel.as_str().into());
                 members.insert("deploy_ramdisk".to_owned(), ramdisk.as_str().into());
                 if !extra_kernel_params.is_empty() {
@@ -50,7 +59,9 @@ impl Ramdisk {
 pub fn select(config: &Config, iso_allowed: bool, image: Option<&PreprovisioningImage>) -> Option<Ramdisk> {
     match image {
         Some(image) if image.format == PreprovisioningImageFormat::Initrd => {
-            let kernel = [&image.kernel_url, &config.deploy_kernel_url].into_iter().find(|url| !url.is_empty())?;
+            let kernel = [&image.kernel_url, &config.deploy_kernel_url]
+                .into_iter()
+                .find(|url| !url.is_empty())?;
             Some(Ramdisk::Initrd {
                 kernel: kernel.clone(),
                 ramdisk: image.image_url.clone(),
@@ -84,8 +95,14 @@ impl Pass {
             return Ok(None);
         }
         let access = self.access().map_err(ProvisionerError::transient)?;
-        let iso = access.supports_iso_preprovisioning_image().then_some(PreprovisioningImageFormat::Iso);
-        Ok(Some(iso.into_iter().chain([PreprovisioningImageFormat::Initrd]).collect()))
+        let iso = access
+            .supports_iso_preprovisioning_image()
+            .then_some(PreprovisioningImageFormat::Iso);
+        Ok(Some(
+            iso.into_iter()
+                .chain([PreprovisioningImageFormat::Initrd])
+                .collect(),
+        ))
     }
 }
 
@@ -123,8 +140,22 @@ mod tests {
             ("pxe no builder", false, "kri", false, None, initrd("k", "r", "")),
             ("iso no build", true, "kri", true, None, None),
             ("iso build", true, "kri", true, build_iso.clone(), iso("build")),
-            ("pxe build", true, "kri", false, build_initrd.clone(), initrd("k", "build", "")),
-            ("pxe build kernel", true, "kri", false, build_all, initrd("bk", "build", "cat meow")),
+            (
+                "pxe build",
+                true,
+                "kri",
+                false,
+                build_initrd.clone(),
+                initrd("k", "build", ""),
+            ),
+            (
+                "pxe build kernel",
+                true,
+                "kri",
+                false,
+                build_all,
+                initrd("bk", "build", "cat meow"),
+            ),
             ("pxe iso build", true, "kri", false, build_iso.clone(), None),
             ("pxe build no kernel", true, "i", false, build_initrd, None),
             ("pxe iso build, none", true, "", false, build_iso.clone(), None),
@@ -135,7 +166,13 @@ mod tests {
         ];
         for (case, builder, configured, iso_allowed, image, expected) in table {
             let mut config = Config::load(&|_| None, builder).unwrap();
-            let set = |part: &str| if configured.contains(part) { part.to_owned() } else { String::new() };
+            let set = |part: &str| {
+                if configured.contains(part) {
+                    part.to_owned()
+                } else {
+                    String::new()
+                }
+            };
             (config.deploy_kernel_url, config.deploy_ramdisk_url) = (set("k"), set("r"));
             config.deploy_iso_url = set("i");
             assert_eq!(select(&config, iso_allowed, image.as_ref()), expected, "{case}");

@@ -36,7 +36,10 @@ impl Pass {
     pub async fn register_host(&self, request: RegisterRequest) -> Result<Registration> {
         let mut id = None;
         let flow = self.register_steps(&request, &mut id).await;
-        Ok(Registration { provisioner_id: id, progress: progress(flow)? })
+        Ok(Registration {
+            provisioner_id: id,
+            progress: progress(flow)?,
+        })
     }
 
     async fn register_steps(&self, request: &RegisterRequest, id: &mut Option<String>) -> Flow {
@@ -102,8 +105,9 @@ impl Pass {
         if self.shared.config.image_builder || text.trim().is_empty() {
             return Ok(None);
         }
-        let parsed = crate::configdrive::mapping(text)
-            .map_err(|error| ProvisionerError::transient(format!("invalid preprovisioningNetworkData: {error}")))?;
+        let parsed = crate::configdrive::mapping(text).map_err(|error| {
+            ProvisionerError::transient(format!("invalid preprovisioningNetworkData: {error}"))
+        })?;
         Ok(Some(parsed))
     }
 
@@ -120,9 +124,18 @@ impl Pass {
     }
 
     fn new_node(&self, registering: &Registering<'_>) -> Value {
-        let Registering { request, access, driver_info, ramdisk, network_data } = registering;
+        let Registering {
+            request,
+            access,
+            driver_info,
+            ramdisk,
+            network_data,
+        } = registering;
         let mut properties = Map::new();
-        properties.insert("capabilities".to_owned(), capabilities::with_boot_mode(None, request.boot_mode).into());
+        properties.insert(
+            "capabilities".to_owned(),
+            capabilities::with_boot_mode(None, request.boot_mode).into(),
+        );
         if !request.cpu_architecture.is_empty() {
             properties.insert("cpu_arch".to_owned(), request.cpu_architecture.clone().into());
         }
@@ -139,7 +152,11 @@ impl Pass {
         }
         if request.has_custom_deploy {
             body["deploy_interface"] = "custom-agent".into();
-        } else if request.current_image.as_ref().is_some_and(bmo_api::Image::is_live_iso) {
+        } else if request
+            .current_image
+            .as_ref()
+            .is_some_and(bmo_api::Image::is_live_iso)
+        {
             body["deploy_interface"] = "ramdisk".into();
         }
         // An Ironic that does not know the member refuses the whole request.
@@ -174,7 +191,8 @@ impl Pass {
         if !node.last_error.is_empty() && !restart {
             return self.failed(&node.last_error);
         }
-        let under_way = node.target_provision_state == ProvisionState::Manageable && !node.reservation.is_empty();
+        let under_way =
+            node.target_provision_state == ProvisionState::Manageable && !node.reservation.is_empty();
         if under_way {
             return self.wait(node, SHORT, "Ironic to check the BMC");
         }
@@ -183,26 +201,51 @@ impl Pass {
 
     /// Everything that differs, and whether the way to the BMC does.
     fn patch_for(&self, registering: &Registering<'_>, node: &Node, configures: bool) -> (Patch, bool) {
-        let Registering { request, access, driver_info, ramdisk, network_data } = registering;
+        let Registering {
+            request,
+            access,
+            driver_info,
+            ramdisk,
+            network_data,
+        } = registering;
         let mut patch = Patch::default();
         let ramdisk = ramdisk.as_ref().filter(|_| configures);
         let bmc_changed = driver_info.add_to(&mut patch, node, request.credentials_changed, ramdisk);
-        patch.set("name", node_name(&self.host.namespace, &self.host.name), node.name.as_str());
+        patch.set(
+            "name",
+            node_name(&self.host.namespace, &self.host.name),
+            node.name.as_str(),
+        );
         change_driver(&mut patch, node, access);
         if self.ironic.version().has_disable_power_off() {
-            patch.set("disable_power_off", request.disable_power_off, node.disable_power_off);
+            patch.set(
+                "disable_power_off",
+                request.disable_power_off,
+                node.disable_power_off,
+            );
         }
         if let Some(network_data) = network_data {
             patch.set("network_data", network_data.clone(), node.network_data.clone());
         }
         if !request.cpu_architecture.is_empty() {
-            patch.set_in(Section::Properties, "cpu_arch", request.cpu_architecture.as_str(), &node.properties);
+            patch.set_in(
+                Section::Properties,
+                "cpu_arch",
+                request.cpu_architecture.as_str(),
+                &node.properties,
+            );
         }
         if configures {
             let clean = automated_clean(request.automated_cleaning_mode);
             patch.set("automated_clean", clean, node.automated_clean);
-            let capabilities = capabilities::with_boot_mode(node.properties.get("capabilities"), request.boot_mode);
-            patch.set_in(Section::Properties, "capabilities", capabilities, &node.properties);
+            let capabilities =
+                capabilities::with_boot_mode(node.properties.get("capabilities"), request.boot_mode);
+            patch.set_in(
+                Section::Properties,
+                "capabilities",
+                capabilities,
+                &node.properties,
+            );
         }
         (patch, bmc_changed)
     }
@@ -245,7 +288,10 @@ fn change_driver(patch: &mut Patch, node: &Node, access: &AccessDetails) {
         for (name, interface) in interfaces(access) {
             patch.set(name, interface, Value::Null);
         }
-    } else if let Some(boot) = access.boot_interface().filter(|_| !node.boot_interface.is_empty()) {
+    } else if let Some(boot) = access
+        .boot_interface()
+        .filter(|_| !node.boot_interface.is_empty())
+    {
         patch.set("boot_interface", boot, node.boot_interface.as_str());
     }
 }
@@ -288,7 +334,9 @@ fn check_image(registering: &Registering<'_>, config: &crate::config::Config) ->
         S::Deprovisioning => cleans,
         S::Inspecting => !fast,
         S::Preparing => true,
-        S::Provisioned | S::ExternallyProvisioned => request.operational_status == OperationalStatus::Servicing,
+        S::Provisioned | S::ExternallyProvisioned => {
+            request.operational_status == OperationalStatus::Servicing
+        }
         _ => false,
     };
     if boots_ramdisk && registering.ramdisk.is_none() && config.image_builder {

@@ -25,7 +25,9 @@ impl Pass {
 
     async fn remove_steps(&self, force: bool) -> Flow {
         use ProvisionState as S;
-        let Some(node) = self.find_node().await? else { return Ok(()) };
+        let Some(node) = self.find_node().await? else {
+            return Ok(());
+        };
         match node.provision_state {
             S::Verifying => Err(self.wait(&node, SHORT, "Ironic to finish checking the BMC")),
             S::Enroll => self.remove_node(&node).await,
@@ -37,17 +39,23 @@ impl Pass {
                 }
                 self.remove_node(&node).await
             }
-            S::Deploying | S::Cleaning | S::Inspecting | S::Servicing | S::Deleting => {
-                Err(self.wait(&node, LONG, format!("the node to be done with {}", node.provision_state)))
-            }
+            S::Deploying | S::Cleaning | S::Inspecting | S::Servicing | S::Deleting => Err(self.wait(
+                &node,
+                LONG,
+                format!("the node to be done with {}", node.provision_state),
+            )),
             S::DeployWait if force && self.ironic.version().has_deployment_abort() => {
                 Err(self.give_up(&node, Target::Abort).await)
             }
             S::DeployWait if force => Err(self.give_up(&node, Target::Deleted).await),
-            S::InspectWait | S::CleanWait | S::ServiceWait if force => Err(self.give_up(&node, Target::Abort).await),
-            S::DeployWait | S::InspectWait | S::CleanWait | S::ServiceWait => {
-                Err(self.wait(&node, LONG, format!("the node to be done with {}", node.provision_state)))
+            S::InspectWait | S::CleanWait | S::ServiceWait if force => {
+                Err(self.give_up(&node, Target::Abort).await)
             }
+            S::DeployWait | S::InspectWait | S::CleanWait | S::ServiceWait => Err(self.wait(
+                &node,
+                LONG,
+                format!("the node to be done with {}", node.provision_state),
+            )),
             _ if !node.maintenance => Err(self.begin_maintenance(&node, MAINTENANCE_REASON).await),
             _ => self.remove_node(&node).await,
         }

@@ -13,16 +13,21 @@ impl Pass {
     pub async fn service_host(&self, request: ServiceRequest) -> Result<Servicing> {
         let mut started = false;
         let flow = self.service_steps(&request, &mut started).await;
-        Ok(Servicing { started, progress: progress(flow)? })
+        Ok(Servicing {
+            started,
+            progress: progress(flow)?,
+        })
     }
 
     async fn service_steps(&self, request: &ServiceRequest, started: &mut bool) -> Flow {
         use ProvisionState as S;
-        self.access().map_err(|text| Stop::Error(ProvisionerError::transient(text)))?;
+        self.access()
+            .map_err(|text| Stop::Error(ProvisionerError::transient(text)))?;
         let node = self.node().await?;
         match node.provision_state {
             S::ServiceFailed | S::ServiceWait if !request.has_firmware_spec => {
-                self.request_state_anyway(&node, Target::Abort, serde_json::Value::Null).await?;
+                self.request_state_anyway(&node, Target::Abort, serde_json::Value::Null)
+                    .await?;
                 *started = true;
                 Err(self.begun(&node, Target::Abort))
             }
@@ -45,7 +50,8 @@ impl Pass {
             &request.target_firmware_components,
         );
         if !steps.is_empty() {
-            self.run_steps(node, Target::Service, "service_steps", &steps).await?;
+            self.run_steps(node, Target::Service, "service_steps", &steps)
+                .await?;
             *started = true;
             return Err(self.begun(node, Target::Service));
         }

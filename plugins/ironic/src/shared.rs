@@ -53,7 +53,14 @@ pub struct Remembered {
 
 impl Default for Remembered {
     fn default() -> Self {
-        Self { used: Instant::now(), ports: None, attaching: false, transition: None, bios: None, firmware: None }
+        Self {
+            used: Instant::now(),
+            ports: None,
+            attaching: false,
+            transition: None,
+            bios: None,
+            firmware: None,
+        }
     }
 }
 
@@ -73,7 +80,13 @@ fn rests(state: &ProvisionState) -> bool {
 impl Shared {
     /// Nothing remembered yet.
     pub fn new(config: Config, pace: Pace) -> Self {
-        Self { config, pace, node_list: NodeList::default(), memory: Mutex::default(), addresses: Mutex::default() }
+        Self {
+            config,
+            pace,
+            node_list: NodeList::default(),
+            memory: Mutex::default(),
+            addresses: Mutex::default(),
+        }
     }
 
     /// A node was looked at.
@@ -108,7 +121,10 @@ impl Shared {
 
     /// Forgets a node that is gone.
     pub fn forget(&self, uuid: &str) {
-        self.memory.lock().unwrap_or_else(PoisonError::into_inner).remove(uuid);
+        self.memory
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .remove(uuid);
     }
 
     /// The first address of a host name; `None` where it has none, or where nobody can say now.
@@ -117,13 +133,19 @@ impl Shared {
             return Some(address);
         }
         let known = |map: &HashMap<String, (Instant, Option<IpAddr>)>| {
-            map.get(host).filter(|(when, _)| when.elapsed() < ADDRESS_AGE).map(|(_, address)| *address)
+            map.get(host)
+                .filter(|(when, _)| when.elapsed() < ADDRESS_AGE)
+                .map(|(_, address)| *address)
         };
         if let Some(address) = known(&self.addresses.lock().unwrap_or_else(PoisonError::into_inner)) {
             return address;
         }
         let lookup = tokio::time::timeout(Duration::from_secs(5), tokio::net::lookup_host((host, 0))).await;
-        let address = lookup.ok().and_then(Result::ok).and_then(|mut found| found.next()).map(|found| found.ip());
+        let address = lookup
+            .ok()
+            .and_then(Result::ok)
+            .and_then(|mut found| found.next())
+            .map(|found| found.ip());
         let mut addresses = self.addresses.lock().unwrap_or_else(PoisonError::into_inner);
         addresses.retain(|_, (when, _)| when.elapsed() < ADDRESS_AGE);
         addresses.insert(host.to_owned(), (Instant::now(), address));

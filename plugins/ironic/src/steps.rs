@@ -19,7 +19,11 @@ pub struct Step {
 impl Step {
     /// A step that is told nothing.
     pub fn plain(interface: &'static str, step: &'static str) -> Self {
-        Self { interface, step, args: Value::Null }
+        Self {
+            interface,
+            step,
+            args: Value::Null,
+        }
     }
 
     /// A step as Ironic takes it.
@@ -38,14 +42,25 @@ pub fn firmware(
     actual: Option<&BTreeMap<String, String>>,
     updates: &[FirmwareUpdate],
 ) -> Vec<Step> {
-    let settings = actual.map(|actual| changed_settings(target, actual)).unwrap_or_default();
-    let updates: Vec<_> =
-        updates.iter().map(|update| json!({ "component": update.component, "url": update.url })).collect();
-    [("bios", "apply_configuration", settings), ("firmware", "update", updates)]
-        .into_iter()
-        .filter(|(_, _, settings)| !settings.is_empty())
-        .map(|(interface, step, settings)| Step { interface, step, args: json!({ "settings": settings }) })
-        .collect()
+    let settings = actual
+        .map(|actual| changed_settings(target, actual))
+        .unwrap_or_default();
+    let updates: Vec<_> = updates
+        .iter()
+        .map(|update| json!({ "component": update.component, "url": update.url }))
+        .collect();
+    [
+        ("bios", "apply_configuration", settings),
+        ("firmware", "update", updates),
+    ]
+    .into_iter()
+    .filter(|(_, _, settings)| !settings.is_empty())
+    .map(|(interface, step, settings)| Step {
+        interface,
+        step,
+        args: json!({ "settings": settings }),
+    })
+    .collect()
 }
 
 fn changed_settings(target: &BTreeMap<String, IntOrString>, actual: &BTreeMap<String, String>) -> Vec<Value> {
@@ -57,7 +72,11 @@ fn changed_settings(target: &BTreeMap<String, IntOrString>, actual: &BTreeMap<St
         }
     };
     let setting = |(name, wanted): (&String, &IntOrString)| json!({ "name": name, "value": wanted });
-    target.iter().filter(|(name, wanted)| differs(name, wanted)).map(setting).collect()
+    target
+        .iter()
+        .filter(|(name, wanted)| differs(name, wanted))
+        .map(setting)
+        .collect()
 }
 
 #[cfg(test)]
@@ -83,8 +102,14 @@ mod tests {
             ("ProcVirtualization", "Enabled"),
             ("ProcHyperthreading", "Disabled"),
         ];
-        let actual = actual.into_iter().map(|(name, value)| (name.to_owned(), value.to_owned())).collect();
-        let steps: Vec<Value> = firmware(&target, Some(&actual), &[]).iter().map(Step::to_value).collect();
+        let actual = actual
+            .into_iter()
+            .map(|(name, value)| (name.to_owned(), value.to_owned()))
+            .collect();
+        let steps: Vec<Value> = firmware(&target, Some(&actual), &[])
+            .iter()
+            .map(Step::to_value)
+            .collect();
         assert_eq!(
             json!(steps),
             json!([{"interface": "bios", "step": "apply_configuration", "args": {"settings": [
@@ -94,18 +119,42 @@ mod tests {
             ]}}])
         );
         assert!(firmware(&target, None, &[]).is_empty(), "nothing is known");
-        assert!(firmware(&BTreeMap::new(), Some(&actual), &[]).is_empty(), "nothing is wanted");
+        assert!(
+            firmware(&BTreeMap::new(), Some(&actual), &[]).is_empty(),
+            "nothing is wanted"
+        );
     }
 
     #[test]
     fn firmware_updates() {
-        let update = |component: &str| FirmwareUpdate { component: component.to_owned(), url: format!("http://{component}") };
-        for updates in [vec![], vec![update("bmc")], vec![update("bios")], vec![update("bmc"), update("bios")]] {
-            let steps: Vec<Value> = firmware(&BTreeMap::new(), None, &updates).iter().map(Step::to_value).collect();
-            let settings: Vec<_> = updates.iter().map(|u| json!({"component": u.component, "url": u.url})).collect();
-            let expected = json!([{"interface": "firmware", "step": "update", "args": {"settings": settings}}]);
-            assert_eq!(json!(steps), if updates.is_empty() { json!([]) } else { expected });
+        let update = |component: &str| FirmwareUpdate {
+            component: component.to_owned(),
+            url: format!("http://{component}"),
+        };
+        for updates in [
+            vec![],
+            vec![update("bmc")],
+            vec![update("bios")],
+            vec![update("bmc"), update("bios")],
+        ] {
+            let steps: Vec<Value> = firmware(&BTreeMap::new(), None, &updates)
+                .iter()
+                .map(Step::to_value)
+                .collect();
+            let settings: Vec<_> = updates
+                .iter()
+                .map(|u| json!({"component": u.component, "url": u.url}))
+                .collect();
+            let expected =
+                json!([{"interface": "firmware", "step": "update", "args": {"settings": settings}}]);
+            assert_eq!(
+                json!(steps),
+                if updates.is_empty() { json!([]) } else { expected }
+            );
         }
-        assert_eq!(Step::plain("raid", "x").to_value(), json!({"interface": "raid", "step": "x"}));
+        assert_eq!(
+            Step::plain("raid", "x").to_value(),
+            json!({"interface": "raid", "step": "x"})
+        );
     }
 }

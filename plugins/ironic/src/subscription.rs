@@ -12,10 +12,16 @@ impl Pass {
         let id = self.registered(DOING)?;
         let mut body = json!({ "Destination": request.destination, "Context": request.context });
         if !request.headers.is_empty() {
-            body["HttpHeaders"] =
-                request.headers.iter().map(|(name, value)| json!({ (name.as_str()): value.expose() })).collect();
+            body["HttpHeaders"] = request
+                .headers
+                .iter()
+                .map(|(name, value)| json!({ (name.as_str()): value.expose() }))
+                .collect();
         }
-        let answer = self.ironic.passthru(true, &id, "create_subscription", &body).await;
+        let answer = self
+            .ironic
+            .passthru(true, &id, "create_subscription", &body)
+            .await;
         let answer = answer.map_err(|error| {
             // Ironic's answer may repeat what it was sent.
             let mut error = self.plain_error(DOING, &error);
@@ -43,7 +49,11 @@ impl Pass {
             Err(ProvisionerError { .. }) => return Ok(()),
         };
         let body = json!({ "id": subscription.subscription_id });
-        match self.ironic.passthru(false, &id, "delete_subscription", &body).await {
+        match self
+            .ironic
+            .passthru(false, &id, "delete_subscription", &body)
+            .await
+        {
             Ok(_) => Ok(()),
             Err(error) if error.is(404) => Ok(()),
             Err(error) => Err(self.plain_error(DOING, &error)),

@@ -104,8 +104,19 @@ impl Ironic {
     }
 
     /// Changes a node by a JSON patch, and answers with the node as it is then.
-    pub async fn patch_node(&self, uuid: &str, operations: &Value) -> Result<Node, ApiError> {
-        self.write(Method::PATCH, &format!("nodes/{uuid}"), operations, &[200])
+    /// `reset_interfaces` has to be said when the driver changes: what is not set then gets its default.
+    pub async fn patch_node(
+        &self,
+        uuid: &str,
+        operations: &Value,
+        reset_interfaces: bool,
+    ) -> Result<Node, ApiError> {
+        let query = if reset_interfaces {
+            "?reset_interfaces=true"
+        } else {
+            ""
+        };
+        self.write(Method::PATCH, &format!("nodes/{uuid}{query}"), operations, &[200])
             .await
     }
 

@@ -17,11 +17,16 @@ fn image(checksum: &str, kind: Option<ChecksumType>, format: Option<ImageFormat>
         format,
         ..Image::default()
     };
-    ProvisionRequest { image: Some(image), ..ProvisionRequest::default() }
+    ProvisionRequest {
+        image: Some(image),
+        ..ProvisionRequest::default()
+    }
 }
 
 fn custom(mut request: ProvisionRequest) -> ProvisionRequest {
-    request.custom_deploy = Some(CustomDeployMethod { method: "install_everything".to_owned() });
+    request.custom_deploy = Some(CustomDeployMethod {
+        method: "install_everything".to_owned(),
+    });
     request
 }
 
@@ -38,7 +43,11 @@ fn operations(request: &ProvisionRequest, node: &Node) -> Vec<String> {
     let config = Config::load(&|_| None, false).unwrap();
     let body = patch(&config, request, node, "uid").into_body();
     let short = |operation: &Value| {
-        let path = operation["path"].as_str().unwrap().trim_start_matches("/instance_info/").to_owned();
+        let path = operation["path"]
+            .as_str()
+            .unwrap()
+            .trim_start_matches("/instance_info/")
+            .to_owned();
         match operation.get("value") {
             Some(Value::String(text)) => format!("{path}={text}"),
             Some(value) => format!("{path}={value}"),
@@ -64,35 +73,64 @@ fn operations_of_each_way() {
             "image",
             md5(),
             node(json!({}), ""),
-            vec!["capabilities={}", "image_source=http://i/image", "image_os_hash_algo=md5", "image_os_hash_value=thechecksum",
-                 "image_disk_format=raw", "/driver_info/force_persistent_boot_device=Default"],
+            vec![
+                "capabilities={}",
+                "image_source=http://i/image",
+                "image_os_hash_algo=md5",
+                "image_os_hash_value=thechecksum",
+                "image_disk_format=raw",
+                "/driver_info/force_persistent_boot_device=Default",
+            ],
         ),
         (
             "image, checksum without type",
             image("thechecksum", Some(ChecksumType::Auto), None),
             node(json!({"capabilities": {}}), ""),
-            vec!["image_source=http://i/image", "image_checksum=thechecksum", "/driver_info/force_persistent_boot_device=Default"],
+            vec![
+                "image_source=http://i/image",
+                "image_checksum=thechecksum",
+                "/driver_info/force_persistent_boot_device=Default",
+            ],
         ),
         (
             "live ISO",
             live(),
             node(json!({}), ""),
-            vec!["capabilities={}", "boot_iso=http://i/image", "/deploy_interface=ramdisk",
-                 "/driver_info/force_persistent_boot_device=Default"],
+            vec![
+                "capabilities={}",
+                "boot_iso=http://i/image",
+                "/deploy_interface=ramdisk",
+                "/driver_info/force_persistent_boot_device=Default",
+            ],
         ),
         (
             "image, then live ISO: nothing of the image is left",
             live(),
             node(old.clone(), "direct"),
-            vec!["boot_iso=http://i/image", "-image_source", "-image_os_hash_algo", "-image_os_hash_value", "-image_disk_format",
-                 "-image_pull_secret", "/deploy_interface=ramdisk", "/driver_info/force_persistent_boot_device=Default"],
+            vec![
+                "boot_iso=http://i/image",
+                "-image_source",
+                "-image_os_hash_algo",
+                "-image_os_hash_value",
+                "-image_disk_format",
+                "-image_pull_secret",
+                "/deploy_interface=ramdisk",
+                "/driver_info/force_persistent_boot_device=Default",
+            ],
         ),
         (
             "live ISO, then image",
             md5(),
             node(json!({"boot_iso": URL, "capabilities": {}}), "ramdisk"),
-            vec!["-boot_iso", "image_source=http://i/image", "image_os_hash_algo=md5", "image_os_hash_value=thechecksum",
-                 "image_disk_format=raw", "-/deploy_interface", "/driver_info/force_persistent_boot_device=Default"],
+            vec![
+                "-boot_iso",
+                "image_source=http://i/image",
+                "image_os_hash_algo=md5",
+                "image_os_hash_value=thechecksum",
+                "image_disk_format=raw",
+                "-/deploy_interface",
+                "/driver_info/force_persistent_boot_device=Default",
+            ],
         ),
         (
             "custom deploy alone",
@@ -110,14 +148,24 @@ fn operations_of_each_way() {
             "custom deploy with a checksum whose type is found out",
             custom(image("thechecksum", None, None)),
             node(json!({"capabilities": {}}), ""),
-            vec!["image_source=http://i/image", "image_checksum=thechecksum", "/deploy_interface=custom-agent"],
+            vec![
+                "image_source=http://i/image",
+                "image_checksum=thechecksum",
+                "/deploy_interface=custom-agent",
+            ],
         ),
         (
             "image, then custom deploy",
             custom(ProvisionRequest::default()),
             node(old, ""),
-            vec!["-image_source", "-image_os_hash_algo", "-image_os_hash_value", "-image_disk_format", "-image_pull_secret",
-                 "/deploy_interface=custom-agent"],
+            vec![
+                "-image_source",
+                "-image_os_hash_algo",
+                "-image_os_hash_value",
+                "-image_disk_format",
+                "-image_pull_secret",
+                "/deploy_interface=custom-agent",
+            ],
         ),
     ];
     for (case, request, node, expected) in table {
@@ -132,36 +180,68 @@ fn secure_boot_registry_secret_and_hints() {
     request.boot_mode = BootMode::UefiSecureBoot;
     request.image_pull_secret = "user:pass".into();
     let found = operations(&request, &node(json!({}), ""));
-    assert!(found.contains(&"capabilities={\"secure_boot\":\"true\"}".to_owned()), "{found:?}");
-    assert!(found.contains(&"image_pull_secret=user:pass".to_owned()), "{found:?}");
+    assert!(
+        found.contains(&"capabilities={\"secure_boot\":\"true\"}".to_owned()),
+        "{found:?}"
+    );
+    assert!(
+        found.contains(&"image_pull_secret=user:pass".to_owned()),
+        "{found:?}"
+    );
     request.image_pull_secret = "".into();
-    assert!(!operations(&request, &node(json!({}), "")).iter().any(|text| text.contains("pull_secret")));
+    assert!(
+        !operations(&request, &node(json!({}), ""))
+            .iter()
+            .any(|text| text.contains("pull_secret"))
+    );
     let found = operations(&request, &node(json!({"image_pull_secret": "******"}), ""));
     assert!(found.contains(&"-image_pull_secret".to_owned()), "{found:?}");
 
-    request.root_device_hints = Some(bmo_api::RootDeviceHints { wwn: "w".to_owned(), ..Default::default() });
+    request.root_device_hints = Some(bmo_api::RootDeviceHints {
+        wwn: "w".to_owned(),
+        ..Default::default()
+    });
     let config = Config::load(&|_| None, false).unwrap();
     let body = patch(&config, &request, &Node::default(), "uid").into_body();
-    assert!(body.to_string().contains(r#"{"op":"add","path":"/instance_info/root_device","value":{"wwn":"s== w"}}"#));
-    assert_eq!(body[0], json!({"op": "add", "path": "/instance_uuid", "value": "uid"}));
+    assert!(
+        body.to_string()
+            .contains(r#"{"op":"add","path":"/instance_info/root_device","value":{"wwn":"s== w"}}"#)
+    );
+    assert_eq!(
+        body[0],
+        json!({"op": "add", "path": "/instance_uuid", "value": "uid"})
+    );
 }
 
 #[test]
 fn same_image() {
     let typed = |kind| image("c", Some(kind), None);
-    let hashed = |algo: &str| json!({"image_source": URL, "image_os_hash_algo": algo, "image_os_hash_value": "c"});
+    let hashed =
+        |algo: &str| json!({"image_source": URL, "image_os_hash_algo": algo, "image_os_hash_value": "c"});
     let plain = json!({"image_source": URL, "image_checksum": "c"});
     let table = [
         (typed(ChecksumType::Md5), hashed("md5"), true),
         (typed(ChecksumType::Auto), plain.clone(), true),
         (image("c", None, None), plain.clone(), true),
-        (typed(ChecksumType::Md5), json!({"image_source": "http://other", "image_os_hash_algo": "md5", "image_os_hash_value": "c"}), false),
+        (
+            typed(ChecksumType::Md5),
+            json!({"image_source": "http://other", "image_os_hash_algo": "md5", "image_os_hash_value": "c"}),
+            false,
+        ),
         (image("d", Some(ChecksumType::Md5), None), hashed("md5"), false),
         (typed(ChecksumType::Auto), hashed("md5"), false),
         (typed(ChecksumType::Sha512), hashed("md5"), false),
         (typed(ChecksumType::Md5), plain, false),
-        (image("", None, Some(ImageFormat::LiveIso)), json!({"boot_iso": URL}), true),
-        (image("", None, Some(ImageFormat::LiveIso)), json!({"boot_iso": "http://other"}), false),
+        (
+            image("", None, Some(ImageFormat::LiveIso)),
+            json!({"boot_iso": URL}),
+            true,
+        ),
+        (
+            image("", None, Some(ImageFormat::LiveIso)),
+            json!({"boot_iso": "http://other"}),
+            false,
+        ),
         (ProvisionRequest::default(), json!({}), false),
     ];
     for (request, info, same) in table {

@@ -41,15 +41,32 @@ struct Cache {
 
 impl std::fmt::Debug for Pass {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Pass").field("host", &self.host).finish_non_exhaustive()
+        f.debug_struct("Pass")
+            .field("host", &self.host)
+            .finish_non_exhaustive()
     }
 }
 
 impl Pass {
     /// Asks nothing yet.
-    pub fn new(ironic: Arc<Ironic>, shared: Arc<Shared>, host: HostData, events: Arc<dyn EventPublisher>) -> Self {
-        let cache = Cache { id: host.provisioner_id.clone(), node: None, last: None };
-        Self { ironic, shared, host, events, cache: Mutex::new(cache) }
+    pub fn new(
+        ironic: Arc<Ironic>,
+        shared: Arc<Shared>,
+        host: HostData,
+        events: Arc<dyn EventPublisher>,
+    ) -> Self {
+        let cache = Cache {
+            id: host.provisioner_id.clone(),
+            node: None,
+            last: None,
+        };
+        Self {
+            ironic,
+            shared,
+            host,
+            events,
+            cache: Mutex::new(cache),
+        }
     }
 
     fn cache(&self) -> MutexGuard<'_, Cache> {
@@ -149,7 +166,11 @@ impl Pass {
         }
         tracing::debug!(node = %node.uuid, ?patch, "changing the node");
         let reset_interfaces = patch.resets_interfaces();
-        match self.ironic.patch_node(&node.uuid, &patch.into_body(), reset_interfaces).await {
+        match self
+            .ironic
+            .patch_node(&node.uuid, &patch.into_body(), reset_interfaces)
+            .await
+        {
             Ok(node) => Ok(self.keep(node)),
             Err(error) if error.is(409) => Err(self.refused(&error)),
             Err(error) => Err(self.error("failed to update host settings in ironic", &error)),
@@ -205,7 +226,10 @@ impl Pass {
         let text = format!("Ironic to carry out {:?}", target.as_str());
         match phase_of(node, target) {
             Some(phase) => self.pending_phase(node, phase, SHORT, text),
-            None => Stop::Pending { after: self.shared.pace.at_once(SHORT), waiting_for: text },
+            None => Stop::Pending {
+                after: self.shared.pace.at_once(SHORT),
+                waiting_for: text,
+            },
         }
     }
 
@@ -232,7 +256,12 @@ impl Pass {
     }
 
     /// Asks for another power state.
-    pub async fn request_power(&self, node: &Node, target: &PowerState, timeout: Option<Duration>) -> Result<(), ApiError> {
+    pub async fn request_power(
+        &self,
+        node: &Node,
+        target: &PowerState,
+        timeout: Option<Duration>,
+    ) -> Result<(), ApiError> {
         let mut body = json!({ "target": target.as_str() });
         if let Some(timeout) = timeout {
             body["timeout"] = json!(timeout.as_secs());
@@ -245,7 +274,10 @@ impl Pass {
 
     /// Sets what the next RAID configuration makes.
     pub async fn set_raid_target(&self, node: &Node, disks: &[Value]) -> Flow {
-        let answer = self.ironic.set_raid_target(&node.uuid, &json!({ "logical_disks": disks })).await;
+        let answer = self
+            .ironic
+            .set_raid_target(&node.uuid, &json!({ "logical_disks": disks }))
+            .await;
         self.drop_node();
         match answer {
             Ok(()) => Ok(()),
@@ -260,22 +292,40 @@ impl Pass {
             Some(phase) => self.shared.pace.delay(&node.uuid, phase, longest),
             None => self.shared.pace.plain(longest),
         };
-        Stop::Pending { after, waiting_for: waiting_for.into() }
+        Stop::Pending {
+            after,
+            waiting_for: waiting_for.into(),
+        }
     }
 
     /// Waiting for a phase that a request of this pass began.
-    pub fn pending_phase(&self, node: &Node, phase: Phase, longest: Duration, waiting_for: impl Into<String>) -> Stop {
-        Stop::Pending { after: self.shared.pace.delay(&node.uuid, phase, longest), waiting_for: waiting_for.into() }
+    pub fn pending_phase(
+        &self,
+        node: &Node,
+        phase: Phase,
+        longest: Duration,
+        waiting_for: impl Into<String>,
+    ) -> Stop {
+        Stop::Pending {
+            after: self.shared.pace.delay(&node.uuid, phase, longest),
+            waiting_for: waiting_for.into(),
+        }
     }
 
     /// Waiting for anything else.
     pub fn pending(&self, after: Duration, waiting_for: String) -> Stop {
-        Stop::Pending { after: self.shared.pace.plain(after), waiting_for }
+        Stop::Pending {
+            after: self.shared.pace.plain(after),
+            waiting_for,
+        }
     }
 
     /// What a 409 means: wait and try again, and say why.
     pub fn refused(&self, error: &ApiError) -> Stop {
-        self.pending(SHORT, self.scrub(&format!("Ironic, which is busy: {}", error.message())))
+        self.pending(
+            SHORT,
+            self.scrub(&format!("Ironic, which is busy: {}", error.message())),
+        )
     }
 
     /// An error that ends the pass. Where Ironic cannot be reached at all it says so by its kind.
@@ -295,9 +345,22 @@ impl Pass {
 
     /// Takes this host's secrets out of a text that came from elsewhere.
     pub fn scrub(&self, text: &str) -> String {
-        let bmc = self.host.bmc.as_ref().map(|bmc| bmc.credentials.password.expose());
-        let own = self.ironic.http().endpoint().auth.as_ref().map(|auth| auth.password.expose());
-        let secrets = bmc.into_iter().chain(own).filter(|secret| secret.len() >= SHORTEST_SECRET);
+        let bmc = self
+            .host
+            .bmc
+            .as_ref()
+            .map(|bmc| bmc.credentials.password.expose());
+        let own = self
+            .ironic
+            .http()
+            .endpoint()
+            .auth
+            .as_ref()
+            .map(|auth| auth.password.expose());
+        let secrets = bmc
+            .into_iter()
+            .chain(own)
+            .filter(|secret| secret.len() >= SHORTEST_SECRET);
         secrets.fold(text.to_owned(), |text, secret| text.replace(secret, "<hidden>"))
     }
 }

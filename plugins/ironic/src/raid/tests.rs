@@ -18,13 +18,25 @@ fn sw() -> Value {
 
 #[test]
 fn steps_for_target_and_actual() {
-    let (hw_none, sw_none) = (json!({"hardwareRAIDVolumes": []}), json!({"softwareRAIDVolumes": []}));
+    let (hw_none, sw_none) = (
+        json!({"hardwareRAIDVolumes": []}),
+        json!({"softwareRAIDVolumes": []}),
+    );
     const HW: &[&str] = &["raid/delete_configuration", "raid/create_configuration"];
-    const SW: &[&str] = &["raid/delete_configuration", "deploy/erase_devices_metadata", "raid/create_configuration"];
+    const SW: &[&str] = &[
+        "raid/delete_configuration",
+        "deploy/erase_devices_metadata",
+        "raid/create_configuration",
+    ];
     let table: Vec<(&str, Value, Value, &[&str])> = vec![
         ("redfish", json!(null), json!(null), &[]),
         ("redfish", json!({}), json!(null), &[]),
-        ("redfish", json!({"hardwareRAIDVolumes": null, "softwareRAIDVolumes": null}), json!(null), &[]),
+        (
+            "redfish",
+            json!({"hardwareRAIDVolumes": null, "softwareRAIDVolumes": null}),
+            json!(null),
+            &[],
+        ),
         ("redfish", hw(), json!(null), HW),
         ("redfish", hw(), hw(), &[]),
         ("redfish", hw_none.clone(), hw(), &HW[..1]),
@@ -38,12 +50,24 @@ fn steps_for_target_and_actual() {
         ("agent", sw_none.clone(), json!({}), &[]),
         ("agent", sw_none.clone(), sw_none.clone(), &[]),
         ("agent", sw_none, sw(), &SW[..2]),
-        ("redfish", json!({"hardwareRAIDVolumes": null, "softwareRAIDVolumes": [{"level": "1"}]}), json!(null), SW),
+        (
+            "redfish",
+            json!({"hardwareRAIDVolumes": null, "softwareRAIDVolumes": [{"level": "1"}]}),
+            json!(null),
+            SW,
+        ),
     ];
     for (driver, target, actual, expected) in table {
         let (wanted, present) = (config(target.clone()), config(actual.clone()));
-        let volumes = Volumes { target: wanted.as_ref(), actual: present.as_ref() };
-        let steps: Vec<_> = volumes.steps(driver).iter().map(|step| format!("{}/{}", step.interface, step.step)).collect();
+        let volumes = Volumes {
+            target: wanted.as_ref(),
+            actual: present.as_ref(),
+        };
+        let steps: Vec<_> = volumes
+            .steps(driver)
+            .iter()
+            .map(|step| format!("{}/{}", step.interface, step.step))
+            .collect();
         assert_eq!(steps, expected, "{driver}: {target} over {actual}");
     }
 }
@@ -67,7 +91,10 @@ fn interface_for_driver_and_volumes() {
     ];
     for (driver, target, actual, expected) in table {
         let (wanted, present) = (config(target.clone()), config(actual));
-        let volumes = Volumes { target: wanted.as_ref(), actual: present.as_ref() };
+        let volumes = Volumes {
+            target: wanted.as_ref(),
+            actual: present.as_ref(),
+        };
         match (volumes.interface(driver), expected) {
             (Ok(found), Ok(expected)) => assert_eq!(found, expected, "{driver}: {target}"),
             (Err(found), Err(part)) => assert!(found.contains(part), "{found}"),
@@ -78,7 +105,12 @@ fn interface_for_driver_and_volumes() {
 
 fn disks(target: Value, has_hints: bool) -> Result<Value, String> {
     let wanted = config(target);
-    Volumes { target: wanted.as_ref(), actual: None }.logical_disks(has_hints).map(Value::from)
+    Volumes {
+        target: wanted.as_ref(),
+        actual: None,
+    }
+    .logical_disks(has_hints)
+    .map(Value::from)
 }
 
 #[test]
@@ -109,7 +141,11 @@ fn volumes_in_ironics_language() {
             {"controller": "software", "size_gb": 7, "raid_level": "1+0", "is_root_volume": true},
         ])
     );
-    for nothing in [json!(null), json!({}), json!({"hardwareRAIDVolumes": [], "softwareRAIDVolumes": []})] {
+    for nothing in [
+        json!(null),
+        json!({}),
+        json!({"hardwareRAIDVolumes": [], "softwareRAIDVolumes": []}),
+    ] {
         assert_eq!(disks(nothing, false).unwrap(), json!([]));
     }
 }
@@ -117,17 +153,30 @@ fn volumes_in_ironics_language() {
 #[test]
 fn volumes_that_cannot_be() {
     let table = [
-        (json!({"hardwareRAIDVolumes": [{"level": "1", "physicalDisks": ["a", "b"]}]}), "'controller' must be specified"),
+        (
+            json!({"hardwareRAIDVolumes": [{"level": "1", "physicalDisks": ["a", "b"]}]}),
+            "'controller' must be specified",
+        ),
         (
             json!({"hardwareRAIDVolumes": [{"level": "1", "controller": "c", "physicalDisks": ["a", "b"], "numberOfPhysicalDisks": 3}]}),
             "numberOfPhysicalDisks 3 but names 2",
         ),
-        (json!({"hardwareRAIDVolumes": [{"level": "1", "name": "v1"}, {"level": "1", "name": "v1"}]}), "\"v1\" is used twice: by volume[1] and volume[0]"),
+        (
+            json!({"hardwareRAIDVolumes": [{"level": "1", "name": "v1"}, {"level": "1", "name": "v1"}]}),
+            "\"v1\" is used twice: by volume[1] and volume[0]",
+        ),
         (json!({"softwareRAIDVolumes": [{"level": "0"}]}), "must be 1"),
     ];
     for (target, part) in table {
         let error = disks(target, false).unwrap_err();
         assert!(error.contains(part), "{error}");
     }
-    assert!(disks(json!({"hardwareRAIDVolumes": [{"level": "1"}, {"level": "1"}]}), false).is_ok(), "no names");
+    assert!(
+        disks(
+            json!({"hardwareRAIDVolumes": [{"level": "1"}, {"level": "1"}]}),
+            false
+        )
+        .is_ok(),
+        "no names"
+    );
 }
