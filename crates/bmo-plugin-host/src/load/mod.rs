@@ -187,7 +187,8 @@ fn refuse_second_name(id: FileId, path: &Path, expected: Option<&PluginName>) ->
     let Some((other, name)) = open.get(&id) else {
         return Ok(());
     };
-    if expected.is_none_or(|expected| expected == name) {
+    // The same path under a wrong name is told by the name the plugin reports.
+    if other == path || expected.is_none_or(|expected| expected == name) {
         return Ok(());
     }
     Err(LoadError::OpenedUnderTwoNames {
