@@ -21,7 +21,7 @@ use crate::pass::Pass;
 use crate::shared::Shared;
 
 /// After this time versions and drivers are read again even though all is well, so that an upgrade is noticed.
-const RECHECK: Duration = Duration::from_secs(600);
+const RECHECK: Duration = Duration::from_mins(10);
 
 /// Where Ironic is, as of now.
 #[async_trait]

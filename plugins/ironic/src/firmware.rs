@@ -13,7 +13,7 @@ use crate::pass::Pass;
 use crate::pass::flow::Stop;
 
 /// How long what was read of a resting node is good.
-const AGE: Duration = Duration::from_secs(600);
+const AGE: Duration = Duration::from_mins(10);
 
 impl Pass {
     /// See [`bmo_provisioner::Provisioner::get_firmware_settings`].
@@ -25,16 +25,15 @@ impl Pass {
                 .filter(|_| known.rests())
                 .map(|(_, settings)| settings.clone())
         });
-        let settings = match known {
-            Some(settings) => settings,
-            None => {
-                let read = self.ironic.bios_settings(&id, true).await;
-                let context = format!("could not get BIOS settings for node {id}");
-                let settings = read.map_err(|error| self.plain_error(&context, &error))?;
-                self.shared
-                    .of_node(&id, |known| known.bios = Some((Instant::now(), settings.clone())));
-                settings
-            }
+        let settings = if let Some(settings) = known {
+            settings
+        } else {
+            let read = self.ironic.bios_settings(&id, true).await;
+            let context = format!("could not get BIOS settings for node {id}");
+            let settings = read.map_err(|error| self.plain_error(&context, &error))?;
+            let noted = Some((Instant::now(), settings.clone()));
+            self.shared.of_node(&id, |known| known.bios = noted);
+            settings
         };
         let schema = settings
             .iter()
@@ -56,17 +55,15 @@ impl Pass {
                 .filter(|_| known.rests())
                 .map(|(_, components)| components.clone())
         });
-        let components = match known {
-            Some(components) => components,
-            None => {
-                let read = self.ironic.firmware_components(&id).await;
-                let context = format!("could not get firmware components for node {id}");
-                let components = read.map_err(|error| self.plain_error(&context, &error))?;
-                self.shared.of_node(&id, |known| {
-                    known.firmware = Some((Instant::now(), components.clone()))
-                });
-                components
-            }
+        let components = if let Some(components) = known {
+            components
+        } else {
+            let read = self.ironic.firmware_components(&id).await;
+            let context = format!("could not get firmware components for node {id}");
+            let components = read.map_err(|error| self.plain_error(&context, &error))?;
+            let noted = Some((Instant::now(), components.clone()));
+            self.shared.of_node(&id, |known| known.firmware = noted);
+            components
         };
         Ok(components
             .into_iter()

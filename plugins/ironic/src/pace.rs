@@ -147,7 +147,7 @@ impl Learned {
     fn start(&mut self, uuid: &str, phase: Phase) {
         if self.running.len() >= REMEMBERED {
             self.running
-                .retain(|_, (_, start)| start.elapsed() < Duration::from_secs(3600));
+                .retain(|_, (_, start)| start.elapsed() < Duration::from_hours(1));
             if self.running.len() >= REMEMBERED {
                 self.running.clear();
             }
@@ -183,9 +183,10 @@ impl Learned {
 /// of the look that saw its end, so the first look comes earlier than usual: otherwise the estimate would only grow.
 fn next_look(elapsed: Duration, usual: Option<Duration>) -> Duration {
     match usual {
-        Some(usual) if elapsed < usual.mul_f64(0.85) => {
-            (usual.mul_f64(0.85) - elapsed).max(Duration::from_millis(400))
-        }
+        Some(usual) if elapsed < usual.mul_f64(0.85) => usual
+            .mul_f64(0.85)
+            .saturating_sub(elapsed)
+            .max(Duration::from_millis(400)),
         Some(_) => elapsed.mul_f64(0.08).max(Duration::from_millis(900)),
         None => elapsed.mul_f64(0.25).max(Duration::from_millis(1500)),
     }
@@ -226,7 +227,7 @@ mod tests {
                 ProvisionState::Available
             }));
             if !running {
-                return (looks, start.elapsed() - length);
+                return (looks, start.elapsed().saturating_sub(length));
             }
         }
     }
@@ -248,7 +249,7 @@ mod tests {
     async fn delays_never_exceed_their_bound_and_a_quarter() {
         let pace = Pace::adaptive();
         pace.begin("u", Phase::Deployment);
-        tokio::time::advance(Duration::from_secs(7200)).await;
+        tokio::time::advance(Duration::from_hours(2)).await;
         for longest in [SHORT, LONG] {
             for _ in 0..100 {
                 let delay = pace.delay("u", Phase::Deployment, longest);

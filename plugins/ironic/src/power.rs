@@ -12,7 +12,7 @@ use crate::pass::Pass;
 use crate::pass::flow::{Flow, Stop, progress};
 
 /// How long an operating system has to shut down.
-const SOFT_TIMEOUT: Duration = Duration::from_secs(180);
+const SOFT_TIMEOUT: Duration = Duration::from_mins(3);
 
 /// How a request for another power state ended.
 enum Request {

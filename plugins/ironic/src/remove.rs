@@ -39,11 +39,6 @@ impl Pass {
                 }
                 self.remove_node(&node).await
             }
-            S::Deploying | S::Cleaning | S::Inspecting | S::Servicing | S::Deleting => Err(self.wait(
-                &node,
-                LONG,
-                format!("the node to be done with {}", node.provision_state),
-            )),
             S::DeployWait if force && self.ironic.version().has_deployment_abort() => {
                 Err(self.give_up(&node, Target::Abort).await)
             }
@@ -51,7 +46,15 @@ impl Pass {
             S::InspectWait | S::CleanWait | S::ServiceWait if force => {
                 Err(self.give_up(&node, Target::Abort).await)
             }
-            S::DeployWait | S::InspectWait | S::CleanWait | S::ServiceWait => Err(self.wait(
+            S::Deploying
+            | S::Cleaning
+            | S::Inspecting
+            | S::Servicing
+            | S::Deleting
+            | S::DeployWait
+            | S::InspectWait
+            | S::CleanWait
+            | S::ServiceWait => Err(self.wait(
                 &node,
                 LONG,
                 format!("the node to be done with {}", node.provision_state),

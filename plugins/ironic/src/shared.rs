@@ -18,9 +18,9 @@ use crate::pace::Pace;
 /// Nodes that are remembered; beyond it those that were not used for longest are forgotten.
 const REMEMBERED: usize = 20_000;
 /// How long anything is remembered without being asked for again.
-const FORGET_AFTER: Duration = Duration::from_secs(3600);
+const FORGET_AFTER: Duration = Duration::from_hours(1);
 /// How long a host name's address is remembered.
-const ADDRESS_AGE: Duration = Duration::from_secs(60);
+const ADDRESS_AGE: Duration = Duration::from_mins(1);
 
 /// See the module.
 #[derive(Debug)]

@@ -11,24 +11,24 @@ pub struct Step {
     /// The interface that carries it out.
     pub interface: &'static str,
     /// Its name.
-    pub step: &'static str,
+    pub name: &'static str,
     /// What it is told; `null` where that is nothing.
     args: Value,
 }
 
 impl Step {
     /// A step that is told nothing.
-    pub fn plain(interface: &'static str, step: &'static str) -> Self {
+    pub fn plain(interface: &'static str, name: &'static str) -> Self {
         Self {
             interface,
-            step,
+            name,
             args: Value::Null,
         }
     }
 
     /// A step as Ironic takes it.
     pub fn to_value(&self) -> Value {
-        let mut value = json!({ "interface": self.interface, "step": self.step });
+        let mut value = json!({ "interface": self.interface, "step": self.name });
         if !self.args.is_null() {
             value["args"] = self.args.clone();
         }
@@ -55,9 +55,9 @@ pub fn firmware(
     ]
     .into_iter()
     .filter(|(_, _, settings)| !settings.is_empty())
-    .map(|(interface, step, settings)| Step {
+    .map(|(interface, name, settings)| Step {
         interface,
-        step,
+        name,
         args: json!({ "settings": settings }),
     })
     .collect()

@@ -1,5 +1,13 @@
 //! Every variable, its default, and what a wrong value says.
 
+#![allow(
+    clippy::needless_pass_by_value,
+    clippy::too_many_lines,
+    clippy::items_after_statements,
+    clippy::float_cmp,
+    reason = "tables of values, compared exactly"
+)]
+
 use std::collections::HashMap;
 use std::time::Duration;
 
@@ -100,7 +108,7 @@ fn values_that_are_taken() {
     .unwrap();
     assert_eq!(
         (config.cache_ttl, config.timeout),
-        (Duration::ZERO, Duration::from_secs(120))
+        (Duration::ZERO, Duration::from_mins(2))
     );
     assert_eq!(config.provisioning_limit, -1);
     assert_eq!(config.live_iso_boot, ForcePersistentBoot::Never);

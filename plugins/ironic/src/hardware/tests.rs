@@ -1,5 +1,13 @@
 //! The mapping, member by member.
 
+#![allow(
+    clippy::needless_pass_by_value,
+    clippy::too_many_lines,
+    clippy::items_after_statements,
+    clippy::float_cmp,
+    reason = "tables of values, compared exactly"
+)]
+
 use super::details;
 use bmo_api::{DiskType, Lldp, Nic, Vlan};
 use proptest::prelude::*;

@@ -1,5 +1,13 @@
 //! Patches for one way to deploy after another, and what counts as the same image.
 
+#![allow(
+    clippy::needless_pass_by_value,
+    clippy::too_many_lines,
+    clippy::items_after_statements,
+    clippy::float_cmp,
+    reason = "tables of values, compared exactly"
+)]
+
 use super::{is_same, patch};
 use crate::client::Node;
 use crate::config::Config;

@@ -1,5 +1,13 @@
 //! Interfaces, steps and volumes for what is wanted and what is there.
 
+#![allow(
+    clippy::needless_pass_by_value,
+    clippy::too_many_lines,
+    clippy::items_after_statements,
+    clippy::float_cmp,
+    reason = "tables of values, compared exactly"
+)]
+
 use super::Volumes;
 use bmo_api::RaidConfig;
 use serde_json::{Value, json};
@@ -66,7 +74,7 @@ fn steps_for_target_and_actual() {
         let steps: Vec<_> = volumes
             .steps(driver)
             .iter()
-            .map(|step| format!("{}/{}", step.interface, step.step))
+            .map(|step| format!("{}/{}", step.interface, step.name))
             .collect();
         assert_eq!(steps, expected, "{driver}: {target} over {actual}");
     }

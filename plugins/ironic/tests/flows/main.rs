@@ -1,5 +1,17 @@
 //! Every method against a scripted Ironic, state by state.
 
+#![allow(
+    clippy::needless_pass_by_value,
+    clippy::too_many_lines,
+    clippy::items_after_statements,
+    clippy::type_complexity,
+    clippy::unnecessary_wraps,
+    clippy::manual_assert,
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "tables of cases; a test may panic"
+)]
+
 mod adopt;
 mod capacity;
 mod deprovision;
