@@ -1,20 +1,22 @@
 //! Carries what a plugin logs to the operator's log.
 //!
 //! A plugin has its own copy of `tracing` and of the panic hook, so nothing it writes reaches the operator's by
-//! itself. Installed with the hand-shake, once; the host that was loaded last gets the lines.
+//! itself. Installed with the hand-shake, once; the host that was loaded last gets the lines, as detailed as any
+//! host asked for.
 
 use std::any::Any;
 use std::collections::BTreeMap;
 use std::fmt;
+use std::sync::atomic::{AtomicI32, Ordering};
 use std::sync::{Mutex, Once};
 
 use bmo_provisioner::wire::method::Log;
 use bmo_provisioner::wire::{LogLevel, LogNotice};
 use serde_json::Value;
 use tracing::field::{Field, Visit};
-use tracing::level_filters::LevelFilter;
 use tracing::span::{Attributes, Id, Record};
 use tracing::{Event, Level, Subscriber};
+use tracing_subscriber::filter::dynamic_filter_fn;
 use tracing_subscriber::layer::{Context, SubscriberExt as _};
 use tracing_subscriber::registry::LookupSpan;
 use tracing_subscriber::{Layer, Registry};
@@ -22,13 +24,19 @@ use tracing_subscriber::{Layer, Registry};
 use crate::host::{HostHandle, lock};
 
 static HOST: Mutex<Option<HostHandle>> = Mutex::new(None);
+/// Number of the most detailed level that is sent.
+static DETAIL: AtomicI32 = AtomicI32::new(0);
 
 /// Sends log lines and panics to `host`.
 pub(crate) fn install(host: HostHandle, level: LogLevel) {
     static ONCE: Once = Once::new();
     *lock(&HOST) = Some(host);
+    DETAIL.fetch_max(level.number(), Ordering::Relaxed);
     ONCE.call_once(|| {
-        let subscriber = Registry::default().with(HostLayer.with_filter(filter(level)));
+        let wanted = dynamic_filter_fn(|metadata, _context| {
+            level_of(*metadata.level()).number() <= DETAIL.load(Ordering::Relaxed)
+        });
+        let subscriber = Registry::default().with(HostLayer.with_filter(wanted));
         // A plugin that has set a subscriber of its own keeps it.
         let _ = tracing::subscriber::set_global_default(subscriber);
         std::panic::set_hook(Box::new(|panic| {
@@ -51,16 +59,6 @@ pub(crate) fn panic_text(payload: &(dyn Any + Send)) -> &str {
 
 fn current() -> Option<HostHandle> {
     *lock(&HOST)
-}
-
-fn filter(level: LogLevel) -> LevelFilter {
-    match level {
-        LogLevel::Error => LevelFilter::ERROR,
-        LogLevel::Warn => LevelFilter::WARN,
-        LogLevel::Info => LevelFilter::INFO,
-        LogLevel::Debug => LevelFilter::DEBUG,
-        LogLevel::Trace => LevelFilter::TRACE,
-    }
 }
 
 struct HostLayer;
@@ -105,7 +103,7 @@ impl<S: Subscriber + for<'a> LookupSpan<'a>> Layer<S> for HostLayer {
         event.record(&mut own);
         all.extend(own.others);
         host.notify::<Log>(&LogNotice {
-            level: level(*event.metadata().level()),
+            level: level_of(*event.metadata().level()),
             target: event.metadata().target().to_owned(),
             message: own.message,
             fields: all,
@@ -113,7 +111,7 @@ impl<S: Subscriber + for<'a> LookupSpan<'a>> Layer<S> for HostLayer {
     }
 }
 
-fn level(level: Level) -> LogLevel {
+fn level_of(level: Level) -> LogLevel {
     match level {
         Level::ERROR => LogLevel::Error,
         Level::WARN => LogLevel::Warn,

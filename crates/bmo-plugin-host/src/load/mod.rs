@@ -127,14 +127,12 @@ async fn load_file(
 /// Says which plugin is about to be opened: its constructors run in this process, and one that aborts ends it
 /// without another word.
 fn announce(path: &Path, expected: Option<&PluginName>) {
-    let plugin = expected.map_or("?", PluginName::as_str);
+    let path = path.display();
+    let plugin = expected.map_or_else(|| path.to_string(), |name| format!("{name} ({path})"));
     if tracing::enabled!(tracing::Level::INFO) {
-        tracing::info!(plugin, path = %path.display(), "opening the plugin; if the process ends here, the plugin ended it");
+        tracing::info!("opening the plugin {plugin}; if the process ends here, the plugin ended it");
     } else {
-        let line = format!(
-            "opening the plugin {plugin} ({}); if the process ends here, the plugin ended it\n",
-            path.display()
-        );
+        let line = format!("opening the plugin {plugin}; if the process ends here, the plugin ended it\n");
         let _ = std::io::stderr().write_all(line.as_bytes());
     }
     let _ = std::io::stdout().flush();

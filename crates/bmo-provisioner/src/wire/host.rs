@@ -68,6 +68,17 @@ impl LogLevel {
             5.. => Self::Trace,
         }
     }
+
+    /// The number of the C ABI.
+    pub fn number(self) -> i32 {
+        match self {
+            Self::Error => 1,
+            Self::Warn => 2,
+            Self::Info => 3,
+            Self::Debug => 4,
+            Self::Trace => 5,
+        }
+    }
 }
 
 /// Parameters of `host/log`.

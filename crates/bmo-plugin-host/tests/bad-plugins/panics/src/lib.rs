@@ -86,15 +86,14 @@ impl Provisioner for Machine {
         }
     }
 
-    /// Hands everything the user gave back as a text.
+    /// Hands back the bytes of everything the user gave, as numbers.
     async fn provision(&self, _request: ProvisionRequest, config: &dyn HostConfigData) -> Result<Progress> {
         let texts = [
             config.user_data().await?,
             config.network_data().await?,
             config.meta_data().await?,
         ];
-        let lengths: Vec<String> = texts.iter().map(|text| text.expose().to_owned()).collect();
-        Ok(Progress::failed(lengths.join("|")))
+        Ok(Progress::failed(format!("{:?}", texts.each_ref().map(|text| text.expose().as_bytes()))))
     }
 
     async fn deprovision(&self, _request: DeprovisionRequest) -> Result<Progress> {
