@@ -46,7 +46,7 @@ fn method_schema(entry: &Entry) -> Value {
     document(
         entry.name,
         &format!("{} ({direction}).", entry.about.trim().trim_end_matches('.')),
-        properties,
+        &properties,
         generator,
     )
 }
@@ -66,7 +66,7 @@ fn envelope_schema() -> Value {
     document(
         "envelope",
         "The JSON-RPC 2.0 documents around every method.",
-        properties,
+        &properties,
         generator,
     )
 }
@@ -86,7 +86,7 @@ fn response_schema(generator: &mut SchemaGenerator) -> Value {
 fn document(
     title: &str,
     about: &str,
-    properties: Map<String, Value>,
+    properties: &Map<String, Value>,
     mut generator: SchemaGenerator,
 ) -> Value {
     json!({
