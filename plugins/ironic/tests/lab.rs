@@ -29,7 +29,7 @@ use ironic_provisioner::factory::IronicFactory;
 use ironic_provisioner::pace::Pace;
 
 /// Longest time for any step.
-const PATIENCE: Duration = Duration::from_secs(180);
+const PATIENCE: Duration = Duration::from_mins(3);
 
 struct Printed;
 

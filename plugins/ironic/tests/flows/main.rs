@@ -7,6 +7,7 @@
     clippy::type_complexity,
     clippy::unnecessary_wraps,
     clippy::manual_assert,
+    clippy::single_match_else,
     clippy::unwrap_used,
     clippy::panic,
     reason = "tables of cases; a test may panic"
@@ -17,6 +18,7 @@ mod capacity;
 mod deprovision;
 mod factory;
 mod inspect;
+mod ironic_object;
 mod outcome;
 mod power;
 mod prepare;
@@ -26,3 +28,4 @@ mod register;
 mod remove;
 mod service;
 mod support;
+mod tls;
