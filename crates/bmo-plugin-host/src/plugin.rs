@@ -40,7 +40,7 @@ impl Default for Deadlines {
         Self {
             handshake: Duration::from_secs(30),
             short: Duration::from_secs(30),
-            call: Duration::from_secs(60),
+            call: Duration::from_mins(1),
             kube: Duration::from_secs(30),
             shutdown: Duration::from_secs(5),
         }

@@ -217,7 +217,7 @@ impl RemoteProvisioner {
         match &outcome {
             Ok(result) => tracing::debug!(plugin, host, method = M::NAME, ?result, "answer"),
             Err(error) => {
-                tracing::debug!(plugin, host, method = M::NAME, kind = ?error.kind, %error, "error")
+                tracing::debug!(plugin, host, method = M::NAME, kind = ?error.kind, %error, "error");
             }
         }
         outcome

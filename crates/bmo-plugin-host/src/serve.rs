@@ -162,7 +162,7 @@ impl Services {
     /// A notification.
     pub(crate) fn notified(&self, document: &[u8]) {
         let taken = serde_json::from_slice::<Head>(document).and_then(|head| match head.method.as_str() {
-            Event::NAME => params(document).map(|event| self.event(event)),
+            Event::NAME => params(document).map(|event| self.event(&event)),
             Wake::NAME => params(document).map(|wake| self.wake(&wake)),
             Log::NAME => params(document).map(|log| self.log(&log)),
             other => {
@@ -210,7 +210,7 @@ impl Services {
         respond::<()>(reply, Err(RpcError::new(code, text)));
     }
 
-    fn event(&self, event: EventNotice) {
+    fn event(&self, event: &EventNotice) {
         let pass = lock(&self.passes).get(&event.provisioner).cloned();
         match pass {
             Some(pass) => pass.events.publish(&event.reason, &event.message),
@@ -304,10 +304,10 @@ async fn kube_request(
         });
     match &outcome {
         Ok(response) => {
-            tracing::debug!(plugin, request = %line, status = response.status, "request of the plugin to the cluster")
+            tracing::debug!(plugin, request = %line, status = response.status, "request of the plugin to the cluster");
         }
         Err(error) => {
-            tracing::debug!(plugin, request = %line, %error, "request of the plugin to the cluster failed")
+            tracing::debug!(plugin, request = %line, %error, "request of the plugin to the cluster failed");
         }
     }
     outcome

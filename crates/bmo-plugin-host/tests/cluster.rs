@@ -1,4 +1,12 @@
 //! The cluster through the boundary: a plugin's `kube::Client` against an API server, with the caches it asked for.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::default_trait_access,
+    clippy::print_stdout,
+    reason = "a test"
+)]
 
 mod common;
 
@@ -82,10 +90,7 @@ async fn answer(State(server): State<Server>, request: Request<Body>) -> Respons
         (Method::DELETE, _) => {
             axum::Json(json!({ "kind": "Status", "apiVersion": "v1", "status": "Success" })).into_response()
         }
-        (_, ["", "namespaces", namespace, "ironics", name]) => match all.contains(&(*namespace, *name)) {
-            true => axum::Json(object(namespace, name)).into_response(),
-            false => missing(name),
-        },
+        (_, ["", "namespaces", namespace, "ironics", name]) => if all.contains(&(*namespace, *name)) { axum::Json(object(namespace, name)).into_response() } else { missing(name) },
         (_, rest) => {
             let wanted = match rest {
                 ["", "namespaces", namespace, "ironics"] => Some(*namespace),

@@ -1,4 +1,12 @@
 //! The shipped demo plugin, loaded and driven through the host.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::default_trait_access,
+    clippy::print_stdout,
+    reason = "a test"
+)]
 
 mod common;
 

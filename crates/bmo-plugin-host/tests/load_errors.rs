@@ -1,5 +1,13 @@
 //! Every way in which loading a plugin fails: its own error, and a message that says what was found, what was
 //! expected and what to do.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::default_trait_access,
+    clippy::print_stdout,
+    reason = "a test"
+)]
 
 mod common;
 

@@ -1,4 +1,12 @@
 //! What the user sees of a plugin that breaks the rules, and that the host goes on.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::default_trait_access,
+    clippy::print_stdout,
+    reason = "a test"
+)]
 
 mod common;
 

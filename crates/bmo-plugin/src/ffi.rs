@@ -49,7 +49,7 @@ impl HostTable {
                     Some(host_done),
                     std::ptr::null_mut(),
                     token,
-                )
+                );
             }
         }
     }

@@ -1,4 +1,5 @@
 //! Messages of protocol version 1 as they were when it was frozen. They must be read and written the same for ever.
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test")]
 
 use std::collections::BTreeSet;
 

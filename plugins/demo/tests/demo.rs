@@ -1,4 +1,5 @@
 //! The demo's behaviour by host name and method, as a table.
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test")]
 
 use std::time::Duration;
 

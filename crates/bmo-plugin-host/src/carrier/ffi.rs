@@ -74,7 +74,7 @@ impl PluginTable {
                 Some(host_done),
                 context(carrier),
                 token,
-            )
+            );
         }
     }
 
@@ -141,7 +141,7 @@ pub(crate) fn host_configure(
             Some(host_done),
             context(carrier),
             token,
-        )
+        );
     }
 }
 
@@ -224,10 +224,7 @@ unsafe extern "C" fn host_call(
 
 /// Runs `body` for the carrier a context names, if there is one. Nothing unwinds into the plugin.
 fn with_carrier(ctx: *mut c_void, body: impl FnOnce(&Arc<Carrier>)) {
-    let result = catch_unwind(AssertUnwindSafe(|| match carrier(ctx.addr()) {
-        Some(carrier) => body(&carrier),
-        None => tracing::warn!("a plugin called the host with a context the host never made; ignored"),
-    }));
+    let result = catch_unwind(AssertUnwindSafe(|| if let Some(carrier) = carrier(ctx.addr()) { body(&carrier) } else { tracing::warn!("a plugin called the host with a context the host never made; ignored") }));
     if result.is_err() {
         tracing::error!("the host panicked while it served a plugin; the plugin goes on");
     }

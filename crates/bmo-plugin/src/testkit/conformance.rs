@@ -317,7 +317,7 @@ impl Walk<'_> {
             {
                 Ok(provisioner) => return Ok(provisioner),
                 Err(error) if error.kind == ErrorKind::NotReady => {
-                    tokio::time::sleep(Duration::from_secs(1)).await
+                    tokio::time::sleep(Duration::from_secs(1)).await;
                 }
                 Err(error) => return self.failed(step, &error.context("no provisioner")),
             }

@@ -195,9 +195,7 @@ fn requirements(input: HostConfigureInput) -> Result<HostRequirements> {
     if input.provisioner_namespace == "refused" {
         return Err(ProvisionerError::transient("no such namespace"));
     }
-    if input.provisioner_namespace == "panics" {
-        panic!("HostConfigure went wrong");
-    }
+    assert!(input.provisioner_namespace != "panics", "HostConfigure went wrong");
     let resource = TypeRef {
         group: "ironic.metal3.io".to_owned(),
         version: "v1alpha1".to_owned(),
