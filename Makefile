@@ -1,14 +1,15 @@
 # Thin: each target is one line of cargo, xtask or a script.
 .DEFAULT_GOAL := help
-.PHONY: help run test lint fmt plugins crds schemas run-ironic test-ironic test-kube bench
+.PHONY: help run test lint fmt plugins release crds schemas run-ironic test-ironic test-kube bench
 
 ARGS ?=
+TARGET := $(or $(CARGO_TARGET_DIR),target)
 
 help: ## Show the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 16
 
 run: plugins ## Start the embedded API and the manager, walk sample hosts to provisioned (ARGS=--once to end then)
-	cargo run --quiet --package bmo-cli --bin bmo -- demo $(ARGS)
+	$(TARGET)/debug/bmo demo $(ARGS)
 
 test: ## Everything that needs no service beyond what it installs itself
 	test/test.sh $(ARGS)
@@ -19,8 +20,11 @@ lint: ## Formatting, clippy, generated files, dependency rules, shell and Python
 fmt: ## Format the sources
 	cargo fmt --all
 
-plugins: ## Build the shipped plugins (ARGS=--release for the optimised ones)
+plugins: ## Build the programs and the shipped plugins
 	cargo xtask plugins
+
+release: ## The same, optimised
+	cargo xtask plugins --release
 
 crds: ## Write the CRD manifests from the types
 	cargo xtask crds

@@ -26,8 +26,7 @@ esac
 
 build() {
   local profile=(); if [ "${PROFILE:-debug}" = release ]; then profile=(--release); fi
-  (cd "$ROOT" && cargo build --quiet --locked "${profile[@]}" --package bmo-cli --bin bmo --package bmo-manager --bin baremetal-operator)
-  [ -f "$BINARIES/plugins/ironic-provisioner.so" ] || (cd "$ROOT" && cargo xtask plugins "${profile[@]}")
+  (cd "$ROOT" && cargo xtask plugins "${profile[@]}")
 }
 
 stop() {

@@ -12,8 +12,7 @@ DIR=${BMO_KUBE_DIR:-$ROOT/target/kube-lab}
 BINARIES=${CARGO_TARGET_DIR:-$ROOT/target}/${PROFILE:-debug}
 profile=(); if [ "${PROFILE:-debug}" = release ]; then profile=(--release); fi
 
-cargo build --quiet --locked "${profile[@]}" --package bmo-manager --bin baremetal-operator
-[ -f "$BINARIES/plugins/demo-provisioner.so" ] || cargo xtask plugins "${profile[@]}"
+cargo xtask plugins "${profile[@]}"
 
 trap '"$HERE/kube.sh" stop "$DIR"' EXIT
 rm -rf -- "${DIR:?}/etcd" "$DIR/audit.log"
@@ -27,7 +26,7 @@ echo "== CRDs"
 
 echo "== API tests on the real server"
 # The suite runs on the embedded server in `make test`; with this variable it talks to the server named here.
-BMO_TEST_KUBECONFIG=$DIR/kubeconfig cargo test --locked "${profile[@]}" --package bmo-apiserver --test api -- "$@"
+BMO_TEST_KUBECONFIG=$DIR/kubeconfig cargo test --locked --test api -- "$@"
 
 echo "== hosts of the demo plugin"
 "$ROOT/test/tools/python" "$HERE/fleet.py" --lab "$DIR" --hosts "${HOSTS:-20}" --idle 20 --max-writes 15 --log "$DIR/manager.log" -- \

@@ -30,7 +30,7 @@ enum Task {
         #[arg(long)]
         check: bool,
     },
-    /// Build the shipped plugins and install them as <target>/<profile>/plugins/<name>-provisioner.so.
+    /// Build the programs and the shipped plugins; install these as <target>/<profile>/plugins/<name>-provisioner.so.
     Plugins {
         /// Build with optimisation.
         #[arg(long)]

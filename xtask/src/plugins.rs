@@ -1,4 +1,4 @@
-//! Builds the shipped plugins and gives them the names they are loaded by.
+//! Builds the programs and the shipped plugins, and gives the plugins the names they are loaded by.
 
 use std::env;
 use std::path::PathBuf;
@@ -10,18 +10,23 @@ use anyhow::{Context, Result, bail};
 const SHIPPED: [&str; 2] = ["demo", "ironic"];
 
 /// Builds every shipped plugin and installs it in `<target>/<profile>/plugins`.
+///
+/// Without `release` the whole workspace is built, so that every command that follows uses the same dependencies:
+/// cargo chooses their features for the packages that are built together.
 pub fn run(release: bool) -> Result<()> {
     let cargo = env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let mut build = Command::new(cargo);
-    build.arg("build");
-    for name in SHIPPED {
-        build.arg("--package").arg(format!("{name}-provisioner"));
-    }
+    build.args(["build", "--locked"]);
     if release {
-        build.arg("--release");
+        build.args(["--release", "--package", "bmo-cli", "--package", "bmo-manager"]);
+        for name in SHIPPED {
+            build.arg("--package").arg(format!("{name}-provisioner"));
+        }
+    } else {
+        build.arg("--workspace");
     }
     if !build.status().context("cannot run cargo")?.success() {
-        bail!("the plugins did not build");
+        bail!("the workspace did not build");
     }
     let profile = target_directory().join(if release { "release" } else { "debug" });
     let installed = profile.join("plugins");
