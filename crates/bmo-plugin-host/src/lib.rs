@@ -29,6 +29,7 @@ pub mod remote;
 pub mod serve;
 
 mod lock;
+mod minimum;
 
 pub use bmo_provisioner::wire::{
     BuildInfo, CacheScope, HostConfigureInput, HostRequirements, KubeReader, KubeRequest, KubeResponse,

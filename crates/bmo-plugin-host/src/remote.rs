@@ -1,7 +1,6 @@
 //! The host's end of the contract: a factory and provisioners whose methods are messages to a plugin.
 //!
-//! A method whose capability the plugin lacks is never sent: the contract's own default answers, so that a plugin
-//! that lacks it and one compiled in that does not override it behave alike.
+//! A method whose capability the plugin lacks is never sent: the contract's own default ([`Minimum`]) answers.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -27,6 +26,7 @@ use tokio::runtime::Handle;
 use tokio::sync::mpsc;
 
 use crate::carrier::{CallError, Carrier, Via};
+use crate::minimum::Minimum;
 use crate::plugin::Deadlines;
 use crate::serve::{ConfigPart, ConfigRead, Pass};
 
@@ -456,38 +456,4 @@ impl Provisioner for RemoteProvisioner {
             .await
             .unwrap_or_default()
     }
-}
-
-/// The contract's own answers. The six methods without one are never asked of it.
-struct Minimum;
-
-#[async_trait]
-impl Provisioner for Minimum {
-    async fn register(&self, _request: RegisterRequest) -> Result<Registration> {
-        Err(no_default())
-    }
-
-    async fn provision(&self, _request: ProvisionRequest, _config: &dyn HostConfigData) -> Result<Progress> {
-        Err(no_default())
-    }
-
-    async fn deprovision(&self, _request: DeprovisionRequest) -> Result<Progress> {
-        Err(no_default())
-    }
-
-    async fn delete(&self) -> Result<Progress> {
-        Err(no_default())
-    }
-
-    async fn power_on(&self, _request: PowerOnRequest) -> Result<Progress> {
-        Err(no_default())
-    }
-
-    async fn power_off(&self, _request: PowerOffRequest) -> Result<Progress> {
-        Err(no_default())
-    }
-}
-
-fn no_default() -> ProvisionerError {
-    ProvisionerError::unsupported("the method has no default")
 }

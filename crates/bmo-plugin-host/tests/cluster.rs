@@ -90,7 +90,13 @@ async fn answer(State(server): State<Server>, request: Request<Body>) -> Respons
         (Method::DELETE, _) => {
             axum::Json(json!({ "kind": "Status", "apiVersion": "v1", "status": "Success" })).into_response()
         }
-        (_, ["", "namespaces", namespace, "ironics", name]) => if all.contains(&(*namespace, *name)) { axum::Json(object(namespace, name)).into_response() } else { missing(name) },
+        (_, ["", "namespaces", namespace, "ironics", name]) => {
+            if all.contains(&(*namespace, *name)) {
+                axum::Json(object(namespace, name)).into_response()
+            } else {
+                missing(name)
+            }
+        }
         (_, rest) => {
             let wanted = match rest {
                 ["", "namespaces", namespace, "ironics"] => Some(*namespace),

@@ -17,7 +17,7 @@ use std::path::Path;
 use std::process::Command;
 
 use bmo_plugin_host::{
-    HostConfigureInput, LoadError, LoadedPlugin, PluginDir, check_plugin, load, load_path,
+    HostConfigureInput, LoadError, LoadOptions, LoadedPlugin, PluginDir, check_plugin, load, load_path,
 };
 use common::{bad_plugin, load_configured, name, rust_plugin};
 
@@ -255,6 +255,21 @@ async fn what_the_plugin_exports_and_says() {
     );
 }
 
+#[tokio::test]
+async fn a_plugin_that_hangs_while_it_is_loaded_is_given_up() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = bad_plugin(dir.path(), "bad-provisioner.so", &["MODE=23"]);
+    let mut options = LoadOptions::default();
+    options.deadlines.handshake = std::time::Duration::from_millis(200);
+    let error = load_path(&path, None, options).await.unwrap_err();
+    assert_error!(
+        error,
+        LoadError::Table { .. },
+        "did not return within 0.2 s",
+        "only hand over the table"
+    );
+}
+
 /// As upstream's: the order in which errors are found is part of the contract.
 #[tokio::test]
 async fn a_wrong_name_comes_before_a_missing_factory() {
@@ -346,7 +361,8 @@ async fn a_plugin_that_asks_for_the_cluster_while_it_is_loaded_gets_an_error() {
         .with_writer(move || writer.clone())
         .with_ansi(false)
         .finish();
-    let _guard = tracing::subscriber::set_default(subscriber);
+    // Global, because the plugin asks on a thread of its own.
+    tracing::subscriber::set_global_default(subscriber).unwrap();
     let dir = tempfile::tempdir().unwrap();
     bad_plugin(dir.path(), "bad-provisioner.so", &["MODE=14"]);
     load_bad(dir.path()).await.unwrap();

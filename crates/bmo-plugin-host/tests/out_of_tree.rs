@@ -23,7 +23,12 @@ const PLUGINS_VARIABLE: &str = "BMO_TEST_PLUGINS";
 
 fn c_example(dir: &Path) -> PathBuf {
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/out-of-tree/c");
-    let make = Command::new("make").arg("-s").arg("-C").arg(source).arg(format!("BUILD={}", dir.display())).output();
+    let make = Command::new("make")
+        .arg("-s")
+        .arg("-C")
+        .arg(source)
+        .arg(format!("BUILD={}", dir.display()))
+        .output();
     let make = make.expect("make is needed");
     assert!(make.status.success(), "{}", String::from_utf8_lossy(&make.stderr));
     dir.join("cdemo-provisioner.so")
@@ -36,7 +41,10 @@ async fn lives_a_whole_life(path: &Path) {
     let (plugin, factory) = load_configured(path, Default::default()).await;
     conformance(&*factory, &Life::default()).await.assert();
     let seen = plugin.health().snapshot();
-    assert_eq!((seen.crashes, seen.malformed, seen.stray_answers, seen.timeouts), (0, 0, 0, 0));
+    assert_eq!(
+        (seen.crashes, seen.malformed, seen.stray_answers, seen.timeouts),
+        (0, 0, 0, 0)
+    );
 }
 
 #[tokio::test]
@@ -59,13 +67,62 @@ async fn the_c_plugin_reads_names_with_escapes_and_refuses_what_it_cannot_hold()
         ..Default::default()
     };
     let new = async |name: String| {
-        factory.new_provisioner(host(name), std::sync::Arc::new(bmo_provisioner::NoEvents)).await
+        factory
+            .new_provisioner(host(name), std::sync::Arc::new(bmo_provisioner::NoEvents))
+            .await
     };
     let p = new("a\\\"b\t".to_owned()).await.unwrap();
-    let registration = p.register(bmo_provisioner::RegisterRequest::default()).await.unwrap();
+    let registration = p
+        .register(bmo_provisioner::RegisterRequest::default())
+        .await
+        .unwrap();
     assert_eq!(registration.provisioner_id.as_deref(), Some("a\\\"b\t"));
     let error = new("x".repeat(300)).await.err().unwrap();
-    assert!(error.message.contains("the host has no name this plugin can read"), "{error}");
+    assert!(
+        error
+            .message
+            .contains("the host has no name this plugin can read"),
+        "{error}"
+    );
+}
+
+/// Whatever an author compiles with, the header has no warning, and its assertions on the layout hold.
+#[test]
+fn the_header_is_clean_c_and_cpp() {
+    let dir = tempfile::tempdir().unwrap();
+    let include = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../include");
+    for (language, standard) in [
+        ("c", "c99"),
+        ("c", "c11"),
+        ("c", "c17"),
+        ("c++", "c++98"),
+        ("c++", "c++11"),
+        ("c++", "c++17"),
+    ] {
+        let source = dir.path().join("source");
+        std::fs::write(&source, "#include \"bmo_provisioner.h\"\n").unwrap();
+        let output = Command::new("cc")
+            .args([
+                "-x",
+                language,
+                &format!("-std={standard}"),
+                "-Wall",
+                "-Wextra",
+                "-Wpedantic",
+                "-Werror",
+            ])
+            .args(["-Wno-long-long", "-fsyntax-only", "-I"])
+            .arg(&include)
+            .arg(&source)
+            .output()
+            .expect("a C compiler (cc) is needed");
+        // A machine with a C compiler only has no say in C++.
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        assert!(
+            output.status.success() || stderr.contains("cc1plus"),
+            "{language} {standard}: {stderr}"
+        );
+    }
 }
 
 #[tokio::test]

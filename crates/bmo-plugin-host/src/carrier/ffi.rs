@@ -97,10 +97,10 @@ impl PluginTable {
 ///
 /// # Errors
 /// What is wrong with what the plugin returned.
-pub(crate) fn open(open: NewProvisionerFactoryFn, host: &'static BmoHost) -> Result<PluginTable, String> {
+pub(crate) fn open(open: NewProvisionerFactoryFn, host: Shared) -> Result<PluginTable, String> {
     let mut plugin: *const BmoPlugin = ptr::null();
     // SAFETY: the symbol has this type by the header, and the host's table lives for ever.
-    let status = unsafe { open(host, &raw mut plugin) };
+    let status = unsafe { open(host.0, &raw mut plugin) };
     if status != 0 {
         return Err(format!(
             "it returned {status} instead of 0; its reason, if it gave one, is in the log"
@@ -224,7 +224,13 @@ unsafe extern "C" fn host_call(
 
 /// Runs `body` for the carrier a context names, if there is one. Nothing unwinds into the plugin.
 fn with_carrier(ctx: *mut c_void, body: impl FnOnce(&Arc<Carrier>)) {
-    let result = catch_unwind(AssertUnwindSafe(|| if let Some(carrier) = carrier(ctx.addr()) { body(&carrier) } else { tracing::warn!("a plugin called the host with a context the host never made; ignored") }));
+    let result = catch_unwind(AssertUnwindSafe(|| {
+        if let Some(carrier) = carrier(ctx.addr()) {
+            body(&carrier)
+        } else {
+            tracing::warn!("a plugin called the host with a context the host never made; ignored")
+        }
+    }));
     if result.is_err() {
         tracing::error!("the host panicked while it served a plugin; the plugin goes on");
     }

@@ -98,12 +98,29 @@ impl Carrier {
         carrier
     }
 
-    /// Connects the carrier by calling the symbol `NewProvisionerFactory`.
+    /// Connects the carrier by calling the symbol `NewProvisionerFactory`, on a thread of its own.
     ///
     /// # Errors
     /// A text that says what is wrong with the plugin's table, or the number it returned.
-    pub(crate) fn connect(&self, open: NewProvisionerFactoryFn) -> Result<(), String> {
-        let table = ffi::open(open, self.host_table())?;
+    pub(crate) async fn connect(
+        &self,
+        open: NewProvisionerFactoryFn,
+        deadline: Duration,
+    ) -> Result<(), String> {
+        let (host, (done, opened)) = (ffi::Shared(self.host_table()), tokio::sync::oneshot::channel());
+        self.threads.run(move || {
+            // Nobody waits any more after the deadline.
+            let _ = done.send(ffi::open(open, host));
+        });
+        let table = match tokio::time::timeout(deadline, opened).await {
+            Ok(Ok(table)) => table?,
+            Ok(Err(_)) | Err(_) => {
+                return Err(format!(
+                    "it did not return within {} s; it must only hand over the table, and do its work when `configure` comes",
+                    deadline.as_secs_f32()
+                ));
+            }
+        };
         self.plugin
             .set(table)
             .map_err(|_| "it is connected already".to_owned())

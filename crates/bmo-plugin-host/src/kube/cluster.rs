@@ -81,14 +81,17 @@ impl KubeBackend for ClusterKube {
             return Ok(status(405, "MethodNotAllowed", &reason));
         }
         let plain = request.accept.is_empty() || request.accept.split(',').any(|kind| kind.trim() == JSON);
-        if request.reader == KubeReader::Cached && request.method == "GET" && plain
-            && let Some(path) = ResourcePath::parse(&request.path) {
-                match self.caches.read(&path).await {
-                    CacheAnswer::Found(value) => return Ok(answer(200, &value)),
-                    CacheAnswer::Missing => return Ok(not_found(&path)),
-                    CacheAnswer::Ask => {}
-                }
+        if request.reader == KubeReader::Cached
+            && request.method == "GET"
+            && plain
+            && let Some(path) = ResourcePath::parse(&request.path)
+        {
+            match self.caches.read(&path).await {
+                CacheAnswer::Found(value) => return Ok(answer(200, &value)),
+                CacheAnswer::Missing => return Ok(not_found(&path)),
+                CacheAnswer::Ask => {}
             }
+        }
         self.send(request).await
     }
 }

@@ -47,6 +47,9 @@ pub struct LoadOptions {
 
 /// Loads the plugin `name` from `dir`.
 ///
+/// Deadlines are those of tokio's clock; a plugin answers from threads the runtime does not know. With the paused
+/// clock of a test every wait for a plugin would end at its deadline at once: do not pause it where one is loaded.
+///
 /// # Errors
 /// See [`LoadError`]: what was found, what was expected, what to do.
 pub async fn load(
@@ -86,10 +89,13 @@ async fn load_file(
     remember(id, path, &name);
 
     let carrier = Carrier::new(name.as_str(), options.health);
-    carrier.connect(new_factory).map_err(|reason| LoadError::Table {
-        path: path.to_owned(),
-        reason,
-    })?;
+    carrier
+        .connect(new_factory, options.deadlines.handshake)
+        .await
+        .map_err(|reason| LoadError::Table {
+            path: path.to_owned(),
+            reason,
+        })?;
     let (client, said) = initialize(name.as_str(), &carrier, options.deadlines, options.features)
         .await
         .map_err(|error| LoadError::HandShake {

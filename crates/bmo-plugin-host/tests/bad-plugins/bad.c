@@ -35,6 +35,7 @@
 #define BAD_NAME 20
 #define NEITHER 21
 #define UNDEFINED_SYMBOL 22
+#define HANGS_AT_LOAD 23
 
 #ifndef MODE
 #define MODE NORMAL
@@ -182,7 +183,10 @@ const char *PluginName(void) {
 int32_t NewProvisionerFactory(const bmo_host *host, const bmo_plugin **plugin) {
   static bmo_plugin table = {sizeof(bmo_plugin), BMO_ABI_MINOR, NULL, call, NULL, NULL};
   the_host = host;
-#if MODE == REFUSES
+#if MODE == HANGS_AT_LOAD
+  for (;;)
+    pause();
+#elif MODE == REFUSES
   return 42;
 #elif MODE == NO_TABLE
   return 0;

@@ -93,7 +93,10 @@ impl Provisioner for Machine {
             config.network_data().await?,
             config.meta_data().await?,
         ];
-        Ok(Progress::failed(format!("{:?}", texts.each_ref().map(|text| text.expose().as_bytes()))))
+        Ok(Progress::failed(format!(
+            "{:?}",
+            texts.each_ref().map(|text| text.expose().as_bytes())
+        )))
     }
 
     async fn deprovision(&self, _request: DeprovisionRequest) -> Result<Progress> {
@@ -195,7 +198,10 @@ fn requirements(input: HostConfigureInput) -> Result<HostRequirements> {
     if input.provisioner_namespace == "refused" {
         return Err(ProvisionerError::transient("no such namespace"));
     }
-    assert!(input.provisioner_namespace != "panics", "HostConfigure went wrong");
+    assert!(
+        input.provisioner_namespace != "panics",
+        "HostConfigure went wrong"
+    );
     let resource = TypeRef {
         group: "ironic.metal3.io".to_owned(),
         version: "v1alpha1".to_owned(),
