@@ -11,8 +11,8 @@ const LIMIT: u32 = 9;
 /// It never shrinks from one failure to the next, whatever the jitter: 0.5–1 min, 1–2 min, 2–4 min … 256–512 min.
 pub(crate) fn backoff(failures: i64, jitter: f64) -> Duration {
     let exponent = u32::try_from(failures.max(0)).unwrap_or(LIMIT).min(LIMIT);
-    let longest = Duration::from_secs(60 * (1 << exponent));
-    longest - longest.mul_f64(0.5 * jitter.clamp(0.0, 1.0))
+    let longest = Duration::from_mins(1 << exponent);
+    longest.mul_f64(1.0 - 0.5 * jitter.clamp(0.0, 1.0))
 }
 
 #[cfg(test)]
@@ -26,10 +26,10 @@ mod tests {
             let earliest = backoff(failures, 1.0);
             assert!(earliest >= shortest, "{failures}");
             shortest = earliest;
-            assert!(backoff(failures, 0.0) <= Duration::from_secs(512 * 60));
+            assert!(backoff(failures, 0.0) <= Duration::from_mins(512));
         }
-        assert_eq!(backoff(1, 0.0), Duration::from_secs(120));
-        assert_eq!(backoff(1, 1.0), Duration::from_secs(60));
+        assert_eq!(backoff(1, 0.0), Duration::from_mins(2));
+        assert_eq!(backoff(1, 1.0), Duration::from_mins(1));
         assert_eq!(backoff(9, 1.0), backoff(8, 0.0));
     }
 }

@@ -70,42 +70,27 @@ pub(crate) async fn update(pass: &mut Pass<'_>, outcome: &Outcome) {
     let waiting = waiting_text(outcome);
     let mut list = Vec::with_capacity(ConditionType::ALL.len());
     for kind in ConditionType::ALL {
-        let verdict = match kind {
-            ConditionType::Ready => verdicts.ready,
-            ConditionType::AvailableForProvisioning => verdicts.available,
-            ConditionType::Manageable => verdicts.manageable,
-            ConditionType::Progressing => verdicts.progressing,
-            ConditionType::Provisioned => verdicts.provisioned,
-            ConditionType::Healthy => match health(view.health.as_ref(), &pass.stored.conditions) {
-                Some(verdict) => verdict,
-                None => {
-                    list.extend(
-                        find_condition(&pass.stored.conditions, kind.as_str())
-                            .cloned()
-                            .map(|known| Condition {
-                                observed_generation: pass.host.metadata.generation,
-                                ..known
-                            }),
-                    );
-                    continue;
-                }
-            },
-        };
-        let shows_waiting =
+        let verdict = verdicts.of(kind, view.health.as_ref());
+        let waits =
             kind == ConditionType::Progressing || (kind == ConditionType::Ready && verdict.0 != Truth::True);
-        list.push(condition(
-            pass,
-            kind,
-            verdict,
-            if shows_waiting { &waiting } else { "" },
-        ));
+        let unknown_health = kind == ConditionType::Healthy && view.health.is_none();
+        let kept = find_condition(&pass.stored.conditions, kind.as_str()).filter(|_| unknown_health);
+        list.push(match kept {
+            Some(known) => Condition {
+                observed_generation: pass.host.metadata.generation,
+                ..known.clone()
+            },
+            None => condition(pass, kind, verdict, if waits { &waiting } else { "" }),
+        });
     }
-    let others = pass
-        .stored
-        .conditions
-        .iter()
-        .filter(|known| ConditionType::ALL.iter().all(|kind| kind.as_str() != known.type_));
-    list.extend(others.cloned());
+    let ours = |known: &Condition| ConditionType::ALL.iter().any(|kind| kind.as_str() == known.type_);
+    list.extend(
+        pass.stored
+            .conditions
+            .iter()
+            .filter(|known| !ours(known))
+            .cloned(),
+    );
     pass.status.conditions = list;
 }
 
@@ -238,15 +223,22 @@ async fn ask_back_end(pass: &Pass<'_>, outcome: &Outcome) -> BackEndView {
     }
 }
 
-/// The condition `Healthy`; none to keep the stored one.
-fn health(health: Option<&Health>, stored: &[Condition]) -> Option<Verdict> {
-    match health {
-        Some(Health::Ok) => Some(Verdict(Truth::True, reasons::HEALTHY)),
-        Some(Health::Warning) => Some(Verdict(Truth::False, reasons::WARNING)),
-        Some(Health::Critical) => Some(Verdict(Truth::False, reasons::CRITICAL_ERROR)),
-        Some(Health::Other(_)) => Some(Verdict(Truth::Unknown, reasons::UNKNOWN)),
-        None if find_condition(stored, ConditionType::Healthy.as_str()).is_some() => None,
-        None => Some(Verdict(Truth::Unknown, reasons::UNKNOWN)),
+impl Verdicts {
+    /// The verdict of a condition. Where the back end does not know the health, a stored verdict is kept instead.
+    fn of(&self, kind: ConditionType, health: Option<&Health>) -> Verdict {
+        match kind {
+            ConditionType::Ready => self.ready,
+            ConditionType::AvailableForProvisioning => self.available,
+            ConditionType::Manageable => self.manageable,
+            ConditionType::Progressing => self.progressing,
+            ConditionType::Provisioned => self.provisioned,
+            ConditionType::Healthy => match health {
+                Some(Health::Ok) => Verdict(Truth::True, reasons::HEALTHY),
+                Some(Health::Warning) => Verdict(Truth::False, reasons::WARNING),
+                Some(Health::Critical) => Verdict(Truth::False, reasons::CRITICAL_ERROR),
+                Some(Health::Other(_)) | None => Verdict(Truth::Unknown, reasons::UNKNOWN),
+            },
+        }
     }
 }
 
@@ -296,23 +288,25 @@ mod tests {
     #[test]
     fn health_texts() {
         let table = [
-            (Some(Health::Ok), Some(Verdict(Truth::True, reasons::HEALTHY))),
-            (
-                Some(Health::Warning),
-                Some(Verdict(Truth::False, reasons::WARNING)),
-            ),
+            (Some(Health::Ok), Verdict(Truth::True, reasons::HEALTHY)),
+            (Some(Health::Warning), Verdict(Truth::False, reasons::WARNING)),
             (
                 Some(Health::Critical),
-                Some(Verdict(Truth::False, reasons::CRITICAL_ERROR)),
+                Verdict(Truth::False, reasons::CRITICAL_ERROR),
             ),
             (
                 Some(Health::Other("Odd".into())),
-                Some(Verdict(Truth::Unknown, reasons::UNKNOWN)),
+                Verdict(Truth::Unknown, reasons::UNKNOWN),
             ),
-            (None, Some(Verdict(Truth::Unknown, reasons::UNKNOWN))),
+            (None, Verdict(Truth::Unknown, reasons::UNKNOWN)),
         ];
+        let verdicts = by_state(&ProvisioningState::Available, &OperationalStatus::Ok).unwrap();
         for (found, expected) in table {
-            assert_eq!(health(found.as_ref(), &[]), expected, "{found:?}");
+            assert_eq!(
+                verdicts.of(ConditionType::Healthy, found.as_ref()),
+                expected,
+                "{found:?}"
+            );
         }
     }
 }

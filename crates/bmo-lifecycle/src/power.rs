@@ -13,7 +13,7 @@ use crate::pass::{Metric, Operation, Outcome, PassError, WaitReason};
 use crate::step::{Step, StepResult};
 
 /// How often the power of an idle host is looked at.
-const POLL: Duration = Duration::from_secs(60);
+const POLL: Duration = Duration::from_mins(1);
 
 /// What the host is used for: decides whether a reboot has to be forced.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

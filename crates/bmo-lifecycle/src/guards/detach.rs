@@ -11,7 +11,7 @@ use crate::pass::{Operation, Outcome, WaitReason};
 use crate::step::{GuardResult, Step, StepResult};
 
 /// How often a detached host is looked at.
-const DETACHED_POLL: Duration = Duration::from_secs(600);
+const DETACHED_POLL: Duration = Duration::from_mins(10);
 
 pub(super) async fn run(pass: &mut Pass<'_>) -> GuardResult {
     if let Some(annotation) = DetachedAnnotation::of(pass.host.annotations()) {
@@ -42,6 +42,10 @@ fn attach(pass: &mut Pass<'_>) -> Option<Step> {
 }
 
 async fn detach(pass: &mut Pass<'_>, force: bool) -> StepResult {
+    if !pass.state_is_stored() {
+        // The back end is about to forget how far the host is: it has to be stored first.
+        return Ok(Step::again());
+    }
     let provisioner = pass.provisioner().await?;
     let progress = provisioner
         .detach(DetachRequest { force })

@@ -16,7 +16,7 @@ use crate::pass::{
 use crate::step::{GuardResult, Step};
 
 /// How often a preprovisioning image is looked for.
-const IMAGE_DELAY: Duration = Duration::from_secs(300);
+const IMAGE_DELAY: Duration = Duration::from_mins(5);
 
 pub(super) async fn run(pass: &mut Pass<'_>) -> GuardResult {
     let skipped = matches!(

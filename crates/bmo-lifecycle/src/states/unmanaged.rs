@@ -9,7 +9,7 @@ use crate::pass::WaitReason;
 use crate::step::Step;
 
 /// How often the host is looked at, though any change of it is seen at once.
-const POLL: Duration = Duration::from_secs(600);
+const POLL: Duration = Duration::from_mins(10);
 
 pub(super) fn handle(pass: &Pass<'_>) -> Step {
     if pass.host.has_bmc_details() {
