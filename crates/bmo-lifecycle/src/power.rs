@@ -107,15 +107,11 @@ async fn power_on(pass: &mut Pass<'_>) -> StepResult {
     };
     let provisioner = pass.provisioner().await?;
     let progress = provisioner.power_on(request).await.called(Operation::PowerOn)?;
-    Ok(
-        match pass.follow(Operation::PowerOn, &ErrorType::PowerManagementError, progress) {
-            Err(step) => step,
-            Ok(()) => {
-                done(pass, true);
-                steady(pass)
-            }
-        },
-    )
+    if let Err(step) = pass.follow(Operation::PowerOn, &ErrorType::PowerManagementError, progress) {
+        return Ok(step);
+    }
+    done(pass, true);
+    Ok(steady(pass))
 }
 
 async fn power_off(pass: &mut Pass<'_>, wish: Wish) -> StepResult {
@@ -142,19 +138,15 @@ async fn power_off(pass: &mut Pass<'_>, wish: Wish) -> StepResult {
         pass.succeeded(&ErrorType::PowerManagementError);
         return Ok(Step::again());
     }
-    Ok(
-        match pass.follow(Operation::PowerOff, &ErrorType::PowerManagementError, progress) {
-            Err(step) => step,
-            Ok(()) => {
-                done(pass, false);
-                if wish.reboot.is_some() {
-                    Step::again()
-                } else {
-                    steady(pass)
-                }
-            }
-        },
-    )
+    if let Err(step) = pass.follow(Operation::PowerOff, &ErrorType::PowerManagementError, progress) {
+        return Ok(step);
+    }
+    done(pass, false);
+    Ok(if wish.reboot.is_some() {
+        Step::again()
+    } else {
+        steady(pass)
+    })
 }
 
 /// Tells the user what the next attempt will be, if this one was soft.

@@ -209,7 +209,13 @@ async fn detaching() {
         (deleted(gone), true, false, Op::Detached, State::Deleting),
         (new, true, false, Op::Discovered, State::Unmanaged),
         (unmanaged, true, false, Op::Ok, State::Unmanaged),
-        (idle_host(State::Provisioning), true, false, Op::Ok, State::Provisioned),
+        (
+            idle_host(State::Provisioning),
+            true,
+            false,
+            Op::Ok,
+            State::Provisioned,
+        ),
         (
             managed_host(State::Available),
             false,

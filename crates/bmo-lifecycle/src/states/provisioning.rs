@@ -38,15 +38,11 @@ pub(super) async fn handle(pass: &mut Pass<'_>) -> StepResult {
     if !matches!(progress, Progress::Failed { .. }) {
         pass.remove_annotation(annotations::REBOOT);
     }
-    Ok(
-        match pass.follow(Operation::Provision, &ErrorType::ProvisioningError, progress) {
-            Err(step) => step,
-            Ok(()) => {
-                record_deployment(pass);
-                Step::completed(ProvisioningState::Provisioned)
-            }
-        },
-    )
+    if let Err(step) = pass.follow(Operation::Provision, &ErrorType::ProvisioningError, progress) {
+        return Ok(step);
+    }
+    record_deployment(pass);
+    Ok(Step::completed(ProvisioningState::Provisioned))
 }
 
 /// Whether the user asks for something else than what is being deployed.
