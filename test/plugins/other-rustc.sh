@@ -32,7 +32,7 @@ mkdir -p "$target/plugins"
 cp "$target/debug/librustdemo_provisioner.so" "$plugin.new"
 mv "$plugin.new" "$plugin"
 
-report=$(BMO_TEST_PLUGINS="$plugin" cargo test --quiet --package bmo-plugin-host --test out_of_tree -- \
+report=$(BMO_TEST_PLUGINS="$plugin" cargo test --quiet --locked --test out_of_tree -- \
   --ignored --nocapture the_named_plugins_live_a_whole_life)
 echo "$report" >&2
 grep -q "built with: *rustc $theirs" <<<"$report"

@@ -287,3 +287,27 @@ async fn each_namespace_of_a_scope_has_its_cache_and_no_other() {
         .unwrap();
     assert_eq!(server.count("GET /api/v1/namespaces/metal/secrets/s"), 1);
 }
+
+/// A type that is not installed: the first read waits a little, the others do not, and all get the server's answer.
+#[tokio::test(start_paused = true)]
+async fn a_cache_that_cannot_be_filled_slows_one_read() {
+    let server = Router::new().fallback(async || missing("ironics"));
+    let scope = CacheScope {
+        resource: ironic(),
+        namespaces: vec!["metal".into()],
+        label_selector: None,
+        field_selector: None,
+    };
+    let requirements = HostRequirements {
+        extra_types: Vec::new(),
+        cache_by_type: vec![scope],
+    };
+    let kube = ClusterKube::new(kube::Client::new(server, "default"), &requirements);
+    let begun = tokio::time::Instant::now();
+    assert_eq!(kube.execute(read(METAL)).await.unwrap().status, 404);
+    assert_eq!(begun.elapsed().as_secs(), 5);
+    for _ in 0..10 {
+        assert_eq!(kube.execute(read(METAL)).await.unwrap().status, 404);
+    }
+    assert_eq!(begun.elapsed().as_secs(), 5);
+}

@@ -226,9 +226,9 @@ unsafe extern "C" fn host_call(
 fn with_carrier(ctx: *mut c_void, body: impl FnOnce(&Arc<Carrier>)) {
     let result = catch_unwind(AssertUnwindSafe(|| {
         if let Some(carrier) = carrier(ctx.addr()) {
-            body(&carrier)
+            body(&carrier);
         } else {
-            tracing::warn!("a plugin called the host with a context the host never made; ignored")
+            tracing::warn!("a plugin called the host with a context the host never made; ignored");
         }
     }));
     if result.is_err() {

@@ -5,6 +5,7 @@
 //! old revisions) is not answered here.
 
 use std::collections::HashMap;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -20,7 +21,8 @@ use tokio::task::AbortHandle;
 use super::path::ResourcePath;
 use crate::lock::lock;
 
-/// How long the first read of a cache waits for it to be filled before it goes to the API server.
+/// How long the first read of a cache waits for it to be filled before it goes to the API server. Later reads do not
+/// wait: a cache that cannot be filled, because the type is not installed, must not slow every pass.
 const FILL: Duration = Duration::from_secs(5);
 
 /// The caches of one plugin.
@@ -41,6 +43,8 @@ struct Cache {
 struct Part {
     namespace: Option<String>,
     store: Store<DynamicObject>,
+    /// A read has waited for it in vain.
+    given_up: Arc<AtomicBool>,
 }
 
 /// What a cache says to a read.
@@ -112,10 +116,7 @@ impl Caches {
             return CacheAnswer::Ask;
         }
         for part in &parts {
-            if !matches!(
-                tokio::time::timeout(FILL, part.store.wait_until_ready()).await,
-                Ok(Ok(()))
-            ) {
+            if !part.filled().await {
                 tracing::debug!(
                     plural = path.plural,
                     "the cache is not filled yet; asking the API server"
@@ -174,6 +175,7 @@ impl Caches {
         Part {
             namespace: namespace.cloned(),
             store,
+            given_up: Arc::default(),
         }
     }
 }
@@ -239,6 +241,20 @@ impl Cache {
 }
 
 impl Part {
+    async fn filled(&self) -> bool {
+        let patience = if self.given_up.load(Ordering::Relaxed) {
+            Duration::ZERO
+        } else {
+            FILL
+        };
+        let filled = matches!(
+            tokio::time::timeout(patience, self.store.wait_until_ready()).await,
+            Ok(Ok(()))
+        );
+        self.given_up.store(!filled, Ordering::Relaxed);
+        filled
+    }
+
     fn covers(&self, namespace: Option<&str>) -> bool {
         self.namespace.is_none() || self.namespace.as_deref() == namespace
     }
