@@ -22,6 +22,9 @@ const INSPECT: Duration = Duration::from_secs(2);
 const ADOPT: Duration = Duration::from_secs(3);
 const DEPLOY: Duration = Duration::from_secs(10);
 
+const IMAGE: &str = "Image";
+const CUSTOM_DEPLOY: &str = "Custom deploy";
+
 /// The id of every registered machine.
 const ID: &str = "temporary-fake-id";
 
@@ -56,27 +59,32 @@ impl FixtureProvisioner {
     }
 }
 
-/// What a machine is to run, where it does not run anything of the kind yet.
-fn deploy(machine: &mut MachineState, request: &ProvisionRequest) -> bool {
-    let method = request
-        .custom_deploy
-        .as_ref()
-        .map(|deploy| deploy.method.clone())
-        .filter(|method| !method.is_empty());
-    let url = request
-        .image
-        .as_ref()
-        .map(|image| image.url.clone())
-        .filter(|url| !url.is_empty());
-    if method.is_some() && machine.custom_deploy.is_none() {
-        machine.custom_deploy = method;
-    } else if url.is_some() && machine.image.is_none() {
-        machine.image = url;
-    } else {
-        return false;
-    }
+/// Makes a machine run what it does not run yet, and says what: of a custom deploy method and an image, the method.
+fn deploy(machine: &mut MachineState, request: &ProvisionRequest) -> Option<&'static str> {
+    let method = request.custom_deploy.as_ref().map(|deploy| deploy.method.clone());
+    let url = request.image.as_ref().map(|image| image.url.clone());
+    let kind = match (
+        method.filter(|method| !method.is_empty()),
+        url.filter(|url| !url.is_empty()),
+    ) {
+        (Some(method), _) if machine.custom_deploy.is_none() => {
+            machine.custom_deploy = Some(method);
+            CUSTOM_DEPLOY
+        }
+        (_, Some(url)) if machine.image.is_none() => {
+            machine.image = Some(url);
+            IMAGE
+        }
+        _ => return None,
+    };
     machine.deploys += 1;
-    true
+    Some(kind)
+}
+
+/// Removes what a machine runs, and says what that was.
+fn clear(machine: &mut MachineState) -> Option<&'static str> {
+    let image = machine.image.take().map(|_| IMAGE);
+    image.or_else(|| machine.custom_deploy.take().map(|_| CUSTOM_DEPLOY))
 }
 
 #[async_trait]
@@ -104,27 +112,20 @@ impl Provisioner for FixtureProvisioner {
     }
 
     async fn provision(&self, request: ProvisionRequest, _config: &dyn HostConfigData) -> Result<Progress> {
-        let begun = self.change(|machine| deploy(machine, &request).then_some(machine.deploys))?;
-        let Some(deploys) = begun else {
+        let begun = self.change(|machine| deploy(machine, &request).map(|kind| (kind, machine.deploys)))?;
+        let Some((kind, deploys)) = begun else {
             return Ok(Progress::DONE);
         };
         info!(machine = self.key, deploys, "fixture deploys");
         self.events
-            .publish("ProvisioningComplete", "Image provisioning completed");
+            .publish("ProvisioningComplete", &format!("{kind} provisioning completed"));
         Ok(Progress::pending(DEPLOY, "the image to be written"))
     }
 
     async fn deprovision(&self, _request: DeprovisionRequest) -> Result<Progress> {
-        let begun = self.change(|machine| {
-            machine
-                .image
-                .take()
-                .or_else(|| machine.custom_deploy.take())
-                .is_some()
-        })?;
-        if begun {
+        if let Some(kind) = self.change(clear)? {
             self.events
-                .publish("DeprovisionStarted", "Image deprovisioning started");
+                .publish("DeprovisionStarted", &format!("{kind} deprovisioning started"));
             return Ok(Progress::pending(DEPLOY, "the disks to be cleaned"));
         }
         self.events

@@ -1,5 +1,7 @@
 //! Lives of hosts on the fixture, with the real lifecycle and without a cluster.
 
+#![allow(clippy::unwrap_used, reason = "a test that goes wrong ends here")]
+
 use bmo_api::{ErrorType, ProvisioningState as State, annotations};
 use bmo_fixture::{Fixture, MachineState};
 use bmo_testkit::World;
@@ -129,7 +131,7 @@ fn a_file_of_something_else_is_refused() {
 async fn a_failed_registration_is_told_and_can_be_deleted() {
     let fixture = Fixture::new();
     fixture.configure(NAMESPACE, "host", |behaviour| {
-        behaviour.registration_error = Some("malformed url".to_owned())
+        behaviour.registration_error = Some("malformed url".to_owned());
     });
     let mut world = World::new(new_host("host"), fixture);
     world.settle().await;

@@ -26,7 +26,11 @@ pub async fn decide(
     backend: &dyn ProvisionerFactory,
     services: Services<'_>,
 ) -> Decision {
-    let mut pass = Pass::new(observed, policy, backend, services);
+    // Boxed: a pass holds the status several times over, and thousands of hosts may be decided on at once.
+    Box::pin(run_pass(Pass::new(observed, policy, backend, services))).await
+}
+
+async fn run_pass(mut pass: Pass<'_>) -> Decision {
     if let Some(decision) = admission::admit(&mut pass) {
         return decision;
     }

@@ -86,6 +86,7 @@ impl Pass<'_> {
 mod tests {
     use super::*;
 
+    #[allow(clippy::unnecessary_wraps, reason = "as it stands in the tables")]
     fn image(url: &str) -> Option<Image> {
         Some(Image {
             url: url.to_owned(),
@@ -93,6 +94,7 @@ mod tests {
         })
     }
 
+    #[allow(clippy::unnecessary_wraps, reason = "as it stands in the tables")]
     fn custom(method: &str) -> Option<CustomDeploy> {
         Some(CustomDeploy {
             method: method.to_owned(),

@@ -1,5 +1,11 @@
 //! Paused hosts, restored statuses, credentials, hardware details, and the end of a host.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "a test that goes wrong ends here"
+)]
+
 use bmo_api::{
     ErrorType, HardwareData, HardwareDataSpec, HardwareDetails, OperationalStatus as Op,
     ProvisioningState as State, annotations,

@@ -1,5 +1,11 @@
 //! Power, reboots, and what is left of them.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "a test that goes wrong ends here"
+)]
+
 use bmo_api::{ErrorType, ProvisioningState as State, RebootMode, annotations};
 use bmo_testkit::hosts::managed_host;
 use bmo_testkit::recorder::Detail;
@@ -19,8 +25,9 @@ fn power_offs(world: &World) -> Vec<RebootMode> {
 #[tokio::test]
 async fn reboot_keys() {
     use RebootMode::{Hard, Soft};
+    type Keys = &'static [(&'static str, &'static str)];
     // Keys, the state, how the host is switched off.
-    let table: [(&[(&str, &str)], State, Option<RebootMode>); 11] = [
+    let table: [(Keys, State, Option<RebootMode>); 11] = [
         (&[], State::Provisioned, None),
         (&[("reboot.metal3.io", "")], State::Provisioned, Some(Soft)),
         (&[("reboot.metal3.io/one", "")], State::Provisioned, Some(Soft)),

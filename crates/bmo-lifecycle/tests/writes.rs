@@ -78,10 +78,11 @@ async fn a_whole_life_costs_at_most_15_writes_and_none_while_idle() {
 
 #[tokio::test]
 async fn a_waiting_host_costs_no_write() {
-    let waits: [(&str, fn(&mut World)); 3] = [
+    type Prepare = fn(&mut World);
+    let waits: [(&str, Prepare); 3] = [
         ("missing Secret", |world| world.secret = None),
         ("no BMC details", |world| {
-            world.edit(|host| host.spec.bmc = bmo_api::BmcDetails::default())
+            world.edit(|host| host.spec.bmc = bmo_api::BmcDetails::default());
         }),
         ("no slot", |_| {}),
     ];

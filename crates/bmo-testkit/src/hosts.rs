@@ -64,6 +64,7 @@ pub fn managed_host(state: ProvisioningState) -> BareMetalHost {
         state,
         ProvisioningState::Provisioned | ProvisioningState::Deprovisioning
     );
+    let attempted = deployed || state == ProvisioningState::Provisioning;
     host.status = Some(BareMetalHostStatus {
         operational_status: OperationalStatus::Ok,
         hardware_profile: "unknown".to_owned(),
@@ -76,13 +77,12 @@ pub fn managed_host(state: ProvisioningState) -> BareMetalHost {
             id: "scripted".to_owned(),
             root_device_hints: Some(RootDeviceHints::default()),
             boot_mode: Some(BootMode::Uefi),
-            state: state.clone(),
+            state,
             ..ProvisionStatus::default()
         },
         good_credentials: credentials.clone(),
         tried_credentials: credentials,
-        last_attempted_image: (deployed || state == ProvisioningState::Provisioning)
-            .then(|| image("http://images/one")),
+        last_attempted_image: attempted.then(|| image("http://images/one")),
         powered_on: true,
         last_updated: Some(bmo_api::time::whole_seconds(crate::world::START)),
         ..BareMetalHostStatus::default()

@@ -373,7 +373,7 @@ impl World {
                 return;
             }
             assert!(self.host.is_some(), "the host is gone");
-            let report = self.pass().await;
+            let report = Box::pin(self.pass()).await;
             self.wait(&report.outcome);
             if let Outcome::Stop { reason } = report.outcome {
                 assert!(reached(self), "stopped: {reason}");
@@ -391,7 +391,7 @@ impl World {
     /// # Panics
     /// If it does not get there.
     pub async fn run_to(&mut self, state: ProvisioningState) {
-        self.run_until(50, |world| world.state() == state).await;
+        Box::pin(self.run_until(50, |world| world.state() == state)).await;
     }
 
     /// Runs passes until nothing is left to do at once: the host waits for something, or is gone.
@@ -400,7 +400,7 @@ impl World {
     /// If it never comes to rest.
     pub async fn settle(&mut self) -> Outcome {
         for _ in 0..50 {
-            let report = self.pass().await;
+            let report = Box::pin(self.pass()).await;
             let waits = matches!(&report.outcome, Outcome::Requeue { after, .. } if *after >= Duration::from_secs(30));
             if waits || matches!(report.outcome, Outcome::Stop { .. } | Outcome::Deleted) {
                 return report.outcome;

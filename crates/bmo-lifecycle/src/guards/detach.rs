@@ -14,13 +14,15 @@ use crate::step::{GuardResult, Step, StepResult};
 const DETACHED_POLL: Duration = Duration::from_mins(10);
 
 pub(super) async fn run(pass: &mut Pass<'_>) -> GuardResult {
+    if *pass.state() == ProvisioningState::Deleting {
+        return Ok(None);
+    }
     if let Some(annotation) = DetachedAnnotation::of(pass.host.annotations()) {
         match pass.state() {
             ProvisioningState::Provisioned
             | ProvisioningState::ExternallyProvisioned
             | ProvisioningState::Ready
             | ProvisioningState::Available => return detach(pass, false).await.map(Some),
-            ProvisioningState::Deleting => {}
             _ if annotation.value.force => return detach(pass, true).await.map(Some),
             _ => {}
         }
