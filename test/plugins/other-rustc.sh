@@ -32,8 +32,8 @@ mkdir -p "$target/plugins"
 cp "$target/debug/librustdemo_provisioner.so" "$plugin.new"
 mv "$plugin.new" "$plugin"
 
-report=$(BMO_TEST_PLUGINS="$plugin" cargo test --quiet --locked --test out_of_tree -- \
-  --ignored --nocapture the_named_plugins_live_a_whole_life)
+report=$(BMO_TEST_PLUGINS="$plugin" cargo test --quiet --locked --test out_of_tree --test whole_life -- \
+  --ignored --nocapture the_named_plugins)
 echo "$report" >&2
 grep -q "built with: *rustc $theirs" <<<"$report"
 echo "$plugin"

@@ -16,7 +16,7 @@ mv "$target/plugins/rustdemo-provisioner.so.new" "$target/plugins/rustdemo-provi
 lab=$(test/plugins/guide.sh "$target" | tail -n 1)
 
 BMO_TEST_PLUGINS="$target/plugins/cdemo-provisioner.so:$target/plugins/rustdemo-provisioner.so:$lab" \
-  cargo test --quiet --locked --test out_of_tree -- --ignored --nocapture
+  cargo test --quiet --locked --test out_of_tree --test whole_life -- --ignored --nocapture the_named_plugins
 other=$(test/plugins/other-rustc.sh | tail -n 1)
 
 # In the official binary: a host of each to provisioned.

@@ -18,9 +18,6 @@ use bmo_plugin_host::check_plugin;
 use bmo_provisioner::Capabilities;
 use common::load_configured;
 
-/// Where `test/plugins/*.sh` name the plugins they built, separated by colons.
-const PLUGINS_VARIABLE: &str = "BMO_TEST_PLUGINS";
-
 fn c_example(dir: &Path) -> PathBuf {
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/out-of-tree/c");
     let make = Command::new("make")
@@ -128,8 +125,7 @@ fn the_header_is_clean_c_and_cpp() {
 #[tokio::test]
 #[ignore = "needs plugins that a script has built"]
 async fn the_named_plugins_live_a_whole_life() {
-    let plugins = std::env::var(PLUGINS_VARIABLE).expect("set by the script");
-    for path in plugins.split(':').filter(|path| !path.is_empty()) {
-        lives_a_whole_life(Path::new(path)).await;
+    for path in common::named_plugins() {
+        lives_a_whole_life(&path).await;
     }
 }

@@ -40,6 +40,12 @@
 #ifndef MODE
 #define MODE NORMAL
 #endif
+/* What methods without a behaviour of their own answer. */
+#ifdef PROGRESS
+#define OTHERS "{\"provisionerID\":\"1\",\"started\":true,\"progress\":\"complete\"}"
+#else
+#define OTHERS "null"
+#endif
 #ifndef NAME
 #define NAME "bad"
 #endif
@@ -143,8 +149,10 @@ static void call(void *ctx, bmo_bytes request, bmo_done_fn done, void *done_ctx,
     send(a, "{\"jsonrpc\":\"2.0\",\"id\":0,\"error\":{\"code\":4,\"message\":\"busy cleaning\"}}");
   } else if (is(request, "provisioner/deprovision")) {
     send(a, "{\"jsonrpc\":\"2.0\",\"id\":0,\"error\":{\"code\":-32602,\"message\":\"what is that\"}}");
-  } else {
+  } else if (is(request, "provisioner/new") || is(request, "provisioner/drop")) {
     send_result(a, "null");
+  } else {
+    send_result(a, OTHERS);
   }
 }
 

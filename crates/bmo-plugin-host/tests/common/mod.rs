@@ -120,3 +120,13 @@ impl std::io::Write for Lines {
         Ok(())
     }
 }
+
+/// Plugins that `test/plugins/*.sh` built and name in a variable, separated by colons.
+pub fn named_plugins() -> Vec<PathBuf> {
+    let plugins = std::env::var("BMO_TEST_PLUGINS").expect("BMO_TEST_PLUGINS is set by the script");
+    plugins
+        .split(':')
+        .filter(|path| !path.is_empty())
+        .map(PathBuf::from)
+        .collect()
+}
