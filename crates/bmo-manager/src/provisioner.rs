@@ -143,5 +143,11 @@ impl WakeSink for Wakes {
 }
 
 fn fixture_factory() -> Result<Arc<dyn ProvisionerFactory>, ProvisionerStartError> {
-    Err(ProvisionerStartError::Fixture("not here yet".to_owned()))
+    let fixture = bmo_fixture::Fixture::from_env().map_err(|error| {
+        let cause = std::error::Error::source(&error)
+            .map(ToString::to_string)
+            .unwrap_or_default();
+        ProvisionerStartError::Fixture(format!("{error} ({cause})"))
+    })?;
+    Ok(Arc::new(fixture))
 }
