@@ -246,7 +246,7 @@ fn validate_version(version: &Value, index: usize, errors: &mut Vec<FieldError>)
     }
     let schema_field = format!("{field}.schema.openAPIV3Schema");
     let Some(schema) = version.pointer("/schema/openAPIV3Schema") else {
-        errors.push(FieldError::required(schema_field, "schemas are required"));
+        errors.push(FieldError::required(schema_field, ""));
         return;
     };
     if text(schema, "/type") != "object" {

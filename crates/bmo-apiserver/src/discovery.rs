@@ -78,12 +78,16 @@ fn group_json(group: &str, versions: &[&str]) -> Value {
     json!({"name": group, "versions": versions, "preferredVersion": versions[0]})
 }
 
+/// The group of access reviews, which are answered without being a stored resource.
+const REVIEWS: &str = crate::http::REVIEW_GROUP;
+
 pub fn groups(resources: &Resources) -> Value {
-    let groups: Vec<Value> = group_versions(resources)
+    let mut groups: Vec<Value> = group_versions(resources)
         .iter()
         .filter(|(group, _)| !group.is_empty())
         .map(|(group, versions)| group_json(group, versions))
         .collect();
+    groups.push(group_json(REVIEWS, &["v1"]));
     json!({"kind": "APIGroupList", "apiVersion": "v1", "groups": groups})
 }
 
@@ -102,6 +106,12 @@ pub fn group(resources: &Resources, group: &str) -> Result<Value> {
 
 pub fn group_version(resources: &Resources, group: &str, version: &str) -> Result<Value> {
     let mut list = Vec::new();
+    if (group, version) == (REVIEWS, "v1") {
+        list.push(
+            json!({"name": "selfsubjectaccessreviews", "singularName": "selfsubjectaccessreview",
+            "namespaced": false, "kind": "SelfSubjectAccessReview", "verbs": ["create"]}),
+        );
+    }
     for one in resources
         .iter()
         .filter(|one| one.group == group && one.version == version)
@@ -144,7 +154,7 @@ fn subresources(resource: &Resource) -> Vec<(&'static str, &'static [&'static st
 
 /// `APIGroupDiscoveryList` of the core group or of all others.
 pub fn aggregated(resources: &Resources, core: bool) -> Value {
-    let items: Vec<Value> = group_versions(resources)
+    let mut items: Vec<Value> = group_versions(resources)
         .into_iter()
         .filter(|(group, _)| group.is_empty() == core)
         .map(|(group, versions)| {
@@ -167,6 +177,12 @@ pub fn aggregated(resources: &Resources, core: bool) -> Value {
             json!({"metadata": meta, "versions": versions})
         })
         .collect();
+    if !core {
+        let kind = json!({"group": REVIEWS, "version": "v1", "kind": "SelfSubjectAccessReview"});
+        items.push(json!({"metadata": {"name": REVIEWS, "creationTimestamp": null}, "versions": [{"version": "v1",
+            "freshness": "Current", "resources": [{"resource": "selfsubjectaccessreviews", "responseKind": kind,
+                "scope": "Cluster", "singularResource": "selfsubjectaccessreview", "verbs": ["create"]}]}]}));
+    }
     json!({"kind": "APIGroupDiscoveryList", "apiVersion": "apidiscovery.k8s.io/v2", "metadata": {}, "items": items})
 }
 

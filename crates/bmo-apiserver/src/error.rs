@@ -178,18 +178,42 @@ impl ApiError {
         Self::new(400, "BadRequest", message)
     }
 
+    /// A patch that cannot be applied to the object.
+    pub fn patch_failed() -> Self {
+        let text = "the server rejected our request due to an error in our request";
+        let mut error = Self::new(422, "Invalid", text);
+        error.details = Some(json!({}));
+        error
+    }
+
+    /// A patch whose result is refused before it is looked at as an object.
+    pub fn bad_patch(field: &FieldError) -> Self {
+        let mut error = Self::invalid(Names { group: "", what: "" }, "", std::slice::from_ref(field));
+        error.message = format!(" \"\" is invalid: {}: {}", field.field, field.body());
+        error
+    }
+
+    /// Query parameters or options that are refused: `what` is e.g. `ListOptions`.
+    pub fn options(what: &str, errors: &[FieldError]) -> Self {
+        Self::invalid(
+            Names {
+                group: "meta.k8s.io",
+                what,
+            },
+            "",
+            errors,
+        )
+    }
+
     /// Server-side apply without a name for who applies.
     pub fn field_manager_required() -> Self {
-        let field = FieldError::required("fieldManager", "is required for apply patch");
-        let text = format!(
-            "PatchOptions.meta.k8s.io \"\" is invalid: {}: {}",
-            field.field,
-            field.body()
-        );
-        let mut error = Self::new(422, "Invalid", text);
-        error.details = Some(json!({"group": "meta.k8s.io", "kind": "PatchOptions", "causes": [
-            {"reason": field.problem.reason(), "message": field.body(), "field": field.field}]}));
-        error
+        Self::options(
+            "PatchOptions",
+            &[FieldError::required(
+                "fieldManager",
+                "is required for apply patch",
+            )],
+        )
     }
 
     pub fn unauthorized() -> Self {

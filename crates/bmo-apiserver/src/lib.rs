@@ -34,10 +34,14 @@ mod protobuf;
 mod resource;
 mod schema;
 mod selector;
+mod serve;
 mod server;
 mod ssa;
 pub mod store;
 mod table;
+mod tls;
 
 pub use clock::Clock;
+pub use serve::{Running, ServeError, ServeOptions};
 pub use server::{ApiServer, DATA_FILE, InstallError, OpenError, OpenOptions};
+pub use tls::TlsError;

@@ -74,13 +74,9 @@ pub fn validate(resource: &Resource, value: &Value) -> Vec<FieldError> {
             Problem::TooLong(MAX_ANNOTATIONS),
         ));
     }
-    for (index, finalizer) in object::finalizers(value).into_iter().enumerate() {
+    for finalizer in object::finalizers(value) {
         if !is_qualified(finalizer) {
-            errors.push(FieldError::invalid(
-                format!("metadata.finalizers[{index}]"),
-                finalizer,
-                QUALIFIED,
-            ));
+            errors.push(FieldError::invalid("metadata.finalizers", finalizer, QUALIFIED));
         }
     }
     owners(value, &mut errors);
@@ -105,7 +101,7 @@ fn name(resource: &Resource, value: &Value, errors: &mut Vec<FieldError>) {
 
 fn owners(value: &Value, errors: &mut Vec<FieldError>) {
     let mut controllers = 0;
-    for (index, owner) in object::owner_references(value).enumerate() {
+    for owner in object::owner_references(value) {
         for (field, text) in [
             ("apiVersion", "version must not be empty"),
             ("kind", "must not be empty"),
@@ -118,7 +114,7 @@ fn owners(value: &Value, errors: &mut Vec<FieldError>) {
                 .unwrap_or_default()
                 .is_empty()
             {
-                let path = format!("metadata.ownerReferences[{index}].{field}");
+                let path = format!("metadata.ownerReferences.{field}");
                 errors.push(FieldError::invalid(path, "", text));
             }
         }

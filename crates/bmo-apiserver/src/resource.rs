@@ -121,6 +121,7 @@ impl Resource {
         }
         let mut value = stored.clone();
         object::set(&mut value, "apiVersion", Some(shown.into()));
+        crate::schema::prune(&self.schema, &mut value, false);
         Some(value)
     }
 

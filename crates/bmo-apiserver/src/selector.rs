@@ -224,6 +224,10 @@ fn parse_label(term: &str) -> Result<Requirement, String> {
 
 fn key_of(text: &str) -> Result<String, String> {
     let key = text.trim();
+    if let Some((_, rest)) = key.split_once(char::is_whitespace) {
+        let word = rest.split_whitespace().next().unwrap_or_default();
+        return Err(format!("found '{word}', expected: in, notin, =, ==, !=, gt, lt"));
+    }
     let fine = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.' | '/');
     if key.is_empty() || !key.chars().all(fine) {
         return Err(format!("key {key:?} is not a label key"));

@@ -10,7 +10,7 @@ use std::sync::{Arc, OnceLock};
 use crate::resource::{Origin, Resource};
 use crate::schema::Schema;
 
-pub use prepare::{prepare, validate};
+pub use prepare::{Stage, prepare, validate};
 
 /// A built-in kind, as one API group serves it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -143,10 +143,11 @@ pub fn of(builtin: Builtin) -> &'static Arc<Resource> {
 
 fn resource(row: &Row) -> Resource {
     let openapi = schemas::openapi(row.builtin);
-    let schema = Schema::compile(&openapi).unwrap_or_else(|error| {
+    let mut schema = Schema::compile(&openapi).unwrap_or_else(|error| {
         tracing::error!(kind = row.kind, %error, "the schema of a built-in kind does not compile");
         Schema::anything()
     });
+    schema.mark_structs();
     let strings = |list: &[&str]| list.iter().map(|&text| text.to_owned()).collect();
     let singular = row.kind.to_lowercase();
     Resource {

@@ -12,13 +12,43 @@ use crate::object;
 /// Most bytes of data in a Secret or ConfigMap.
 const MAX_DATA: usize = 1024 * 1024;
 
+/// What the client sent in other words is filled in before it is noted who owns which field; what is the server's own
+/// comes after.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Stage {
+    BeforeOwnership,
+    AfterOwnership,
+}
+
 /// Fills in what the server sets. `old` is missing on create.
-pub fn prepare(builtin: Builtin, value: &mut Value, old: Option<&Value>, now: &str) {
-    match builtin {
-        Builtin::Namespace => namespace(value, old),
-        Builtin::Secret => secret(value, old),
-        Builtin::CustomResourceDefinition => crd::prepare(value, old, now),
-        Builtin::ConfigMap | Builtin::Event | Builtin::EventV1 | Builtin::Lease => {}
+pub fn prepare(builtin: Builtin, stage: Stage, value: &mut Value, old: Option<&Value>, now: &str) {
+    match (builtin, stage) {
+        (Builtin::Secret, Stage::BeforeOwnership) => secret(value, old),
+        (Builtin::Namespace, Stage::AfterOwnership) => namespace(value, old),
+        (Builtin::CustomResourceDefinition, Stage::AfterOwnership) => crd::prepare(value, old, now),
+        _ => {}
+    }
+    if stage == Stage::AfterOwnership {
+        drop_empty(value);
+    }
+}
+
+/// Empty maps and lists are as good as none.
+fn drop_empty(value: &mut Value) {
+    let is_empty = |field: Option<&Value>| match field {
+        Some(Value::Object(map)) => map.is_empty(),
+        Some(Value::Array(items)) => items.is_empty(),
+        _ => false,
+    };
+    for field in ["data", "binaryData"] {
+        if is_empty(value.get(field)) {
+            object::set(value, field, None);
+        }
+    }
+    for field in ["labels", "annotations", "finalizers", "ownerReferences"] {
+        if is_empty(value.pointer(&format!("/metadata/{field}"))) {
+            object::set_meta(value, field, None);
+        }
     }
 }
 

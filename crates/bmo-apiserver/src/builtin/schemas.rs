@@ -59,6 +59,8 @@ pub fn metadata() -> &'static Value {
         set_list_type(&mut schema, "/properties/finalizers", "set", &[]);
         set_list_type(&mut schema, "/properties/ownerReferences", "map", &["uid"]);
         schema["properties"]["ownerReferences"]["items"]["x-kubernetes-map-type"] = json!("atomic");
+        schema["properties"]["managedFields"]["items"]["properties"]["fieldsV1"] =
+            json!({"type": "object", "x-kubernetes-preserve-unknown-fields": true});
         schema
     })
 }

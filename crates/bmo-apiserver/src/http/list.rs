@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use super::form::{Form, partial};
 use super::{Call, reply};
-use crate::error::{ApiError, Result};
+use crate::error::{ApiError, FieldError, Result};
 use crate::selector::Selector;
 use crate::store::{Object, Snapshot};
 use crate::table;
@@ -187,9 +187,17 @@ async fn snapshot(call: &Call, prefix: &str, next: Option<&Continue>, paged: boo
         "NotOlderThan" if asked.is_some() => false,
         "Exact" if asked.is_some_and(|asked| asked > 0) => true,
         other => {
-            return Err(ApiError::bad_request(format!(
-                "resourceVersionMatch {other:?} is forbidden without a fitting resourceVersion"
-            )));
+            let why = match asked {
+                None => "resourceVersionMatch is forbidden unless resourceVersion is provided".to_owned(),
+                Some(rev) => format!(
+                    "resourceVersionMatch {:?} is forbidden for resourceVersion \"{rev}\"",
+                    other.to_lowercase()
+                ),
+            };
+            return Err(ApiError::options(
+                "ListOptions",
+                &[FieldError::forbidden("resourceVersionMatch", why)],
+            ));
         }
     };
     if let Some(next) = next {

@@ -6,6 +6,7 @@ mod list;
 mod params;
 mod path;
 mod reply;
+mod review;
 mod watch;
 mod write;
 
@@ -29,6 +30,8 @@ use form::{Form, IncludeObject};
 use params::Params;
 use path::{ResourcePath, Target};
 use reply::{broken, failure, json, text};
+
+pub use review::GROUP as REVIEW_GROUP;
 
 /// Marks a request that came without a client certificate where one is needed.
 #[derive(Debug, Clone, Copy)]
@@ -127,6 +130,7 @@ async fn handle(server: Arc<ApiServer>, request: Request) -> Response {
             documents(openapi::document(&server.resources(), &group, &version))
         }
         Target::Unknown => failure(&ApiError::unknown_path()),
+        Target::Resource(path) if review::is_review(&path) => review::answer(&parts, body).await,
         Target::Resource(path) => {
             let call = match find(server, path, params, &parts) {
                 Ok(call) => call,
@@ -218,9 +222,10 @@ async fn dispatch(call: Call, body: Body) -> Response {
         "get" => list::get(&call),
         "list" => list::list(&call).await,
         "watch" => watch::watch(call).await,
-        "create" if call.path.name.is_none() => write::create(&call, body).await,
+        "create" => write::create(&call, body).await,
         "update" if call.path.name.is_some() => write::update(&call, body).await,
         "patch" if call.path.name.is_some() => write::patch(&call, body).await,
+        "update" => Err(ApiError::bad_request("name must be provided")),
         "delete" if call.part == Part::Whole => write::delete(&call, body).await,
         "deletecollection" => write::delete_collection(&call, body).await,
         _ => Err(ApiError::method_not_allowed()),

@@ -2,8 +2,10 @@
 
 use std::collections::HashMap;
 
+use serde_json::{Value, json};
+
 use super::path::percent_decode;
-use crate::error::{ApiError, Result};
+use crate::error::{ApiError, FieldError, Problem, Result};
 use crate::mutate::FieldValidation;
 
 /// The query of a request, decoded; the first value counts where a name is given twice.
@@ -39,24 +41,26 @@ impl Params {
         }
     }
 
-    pub fn dry_run(&self) -> Result<bool> {
+    /// `options` names the kind of options in messages, e.g. `CreateOptions`.
+    pub fn dry_run(&self, options: &str) -> Result<bool> {
         match self.text("dryRun") {
             "" => Ok(false),
             "All" => Ok(true),
-            other => Err(ApiError::bad_request(format!(
-                "invalid dryRun {other:?}: supported values: \"All\""
-            ))),
+            other => Err(unsupported(options, "dryRun", json!([other]), &["All"])),
         }
     }
 
-    pub fn field_validation(&self) -> Result<FieldValidation> {
+    pub fn field_validation(&self, options: &str) -> Result<FieldValidation> {
         match self.text("fieldValidation") {
             "" | "Warn" => Ok(FieldValidation::Warn),
             "Strict" => Ok(FieldValidation::Strict),
             "Ignore" => Ok(FieldValidation::Ignore),
-            other => Err(ApiError::bad_request(format!(
-                "invalid fieldValidation {other:?}: supported values: \"Ignore\", \"Strict\", \"Warn\""
-            ))),
+            other => Err(unsupported(
+                options,
+                "fieldValidation",
+                json!(other),
+                &["", "Ignore", "Strict", "Warn"],
+            )),
         }
     }
 
@@ -66,9 +70,17 @@ impl Params {
             "" => Ok(None),
             text => text.parse().map(Some).map_err(|_| {
                 ApiError::bad_request(format!(
-                    "invalid resource version {text:?}: must be a number as the server gave it"
+                    "invalid resource version: resourceVersion: Invalid value: {text:?}: strconv.ParseUint: parsing {text:?}: invalid syntax"
                 ))
             }),
         }
     }
+}
+
+fn unsupported(options: &str, field: &str, value: Value, supported: &[&str]) -> ApiError {
+    let supported = supported.iter().map(|&one| one.to_owned()).collect();
+    ApiError::options(
+        options,
+        &[FieldError::new(field, Problem::Unsupported(value, supported))],
+    )
 }

@@ -14,7 +14,7 @@ use tokio::time::Instant;
 
 use super::form::Form;
 use super::{Call, list, reply};
-use crate::error::{ApiError, Result};
+use crate::error::{ApiError, FieldError, Problem, Result};
 use crate::resource::Resource;
 use crate::selector::Selector;
 use crate::server::ApiServer;
@@ -118,7 +118,8 @@ fn initial_events(call: &Call, bookmarks: bool) -> Result<Initial> {
             None | Some(0) => Initial::Events { end_bookmark: false },
             Some(_) => Initial::None { from_now: false },
         }),
-        ("", _) => Err(ApiError::bad_request(
+        ("", _) => Err(refused(
+            rule,
             "resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided",
         )),
         (_, "NotOlderThan") => Ok(match wants {
@@ -129,10 +130,23 @@ fn initial_events(call: &Call, bookmarks: bool) -> Result<Initial> {
                 from_now: asked.unwrap_or(0) == 0,
             },
         }),
-        _ => Err(ApiError::bad_request(
+        _ => Err(refused(
+            rule,
             "sendInitialEvents requires setting resourceVersionMatch to NotOlderThan",
         )),
     }
+}
+
+fn refused(rule: &str, why: &str) -> ApiError {
+    let field = "resourceVersionMatch";
+    let mut errors = vec![FieldError::forbidden(field, why)];
+    if !matches!(rule, "" | "NotOlderThan") {
+        errors.push(FieldError::new(
+            field,
+            Problem::Unsupported(rule.into(), vec!["NotOlderThan".into()]),
+        ));
+    }
+    ApiError::options("ListOptions", &errors)
 }
 
 impl Watch {
@@ -234,7 +248,7 @@ impl Watch {
 
     /// Tells the client how far it is, so that it can go on from there.
     fn bookmark(&mut self, initial_events_end: bool) {
-        let mut meta = json!({"resourceVersion": self.rev.to_string(), "creationTimestamp": null});
+        let mut meta = json!({ "resourceVersion": self.rev.to_string() });
         if initial_events_end {
             meta["annotations"] = json!({"k8s.io/initial-events-end": "true"});
         }

@@ -21,9 +21,19 @@ impl Call {
         if program.is_empty() { "unknown" } else { program }
     }
 
+    /// The name of the options of this request.
+    fn options(&self) -> &'static str {
+        match self.verb() {
+            "create" => "CreateOptions",
+            "update" => "UpdateOptions",
+            "patch" => "PatchOptions",
+            _ => "DeleteOptions",
+        }
+    }
+
     fn mutation<'a>(&'a self, manager: &'a str) -> Result<Mutation<'a>> {
         if self.resource.namespaced && self.path.namespace.is_empty() {
-            return Err(ApiError::method_not_allowed());
+            return Err(ApiError::unknown_path());
         }
         if self.params.text("fieldManager").len() > 128 {
             return Err(ApiError::bad_request(
@@ -37,8 +47,8 @@ impl Call {
             api_version: self.resource.api_version(),
             part: self.part,
             manager,
-            dry_run: self.params.dry_run()?,
-            validation: self.params.field_validation()?,
+            dry_run: self.params.dry_run(self.options())?,
+            validation: self.params.field_validation(self.options())?,
             warnings: Vec::new(),
         })
     }
@@ -104,11 +114,10 @@ async fn delete_options(call: &Call, body: Body) -> Result<(DeleteOptions, bool)
     let bytes = body::read(body).await?;
     let options = match body::content_type(&call.headers).as_str() {
         _ if bytes.is_empty() => Value::Null,
-        // Options in protobuf come from clients that also sent what matters as parameters.
-        "application/vnd.kubernetes.protobuf" => crate::protobuf::decode_delete_options(&bytes)?,
+        "application/vnd.kubernetes.protobuf" => crate::protobuf::decode(&bytes)?,
         _ => body::yaml(&bytes)?,
     };
-    let dry = call.params.dry_run()?
+    let dry = call.params.dry_run("DeleteOptions")?
         || options
             .get("dryRun")
             .and_then(Value::as_array)

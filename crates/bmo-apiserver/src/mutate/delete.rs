@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::{Mutation, RETRIES, rules};
 use crate::builtin::Builtin;
 use crate::crd;
-use crate::error::{ApiError, Result};
+use crate::error::{ApiError, FieldError, Problem, Result};
 use crate::object;
 use crate::store::{Expect, Object, Put, Write, WriteError};
 
@@ -44,9 +44,14 @@ impl DeleteOptions {
             ("Orphan", _) | ("", Some(true)) => Propagation::Orphan,
             ("Background" | "", _) => Propagation::Background,
             (other, _) => {
-                return Err(ApiError::bad_request(format!(
-                    "invalid propagationPolicy {other:?}: must be one of Background, Foreground, Orphan"
-                )));
+                let supported = ["Foreground", "Background", "Orphan", "nil"]
+                    .map(str::to_owned)
+                    .to_vec();
+                let problem = Problem::Unsupported(other.into(), supported);
+                return Err(ApiError::options(
+                    "DeleteOptions",
+                    &[FieldError::new("propagationPolicy", problem)],
+                ));
             }
         };
         Ok(Self {

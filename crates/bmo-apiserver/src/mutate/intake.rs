@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::{Mutation, Part};
-use crate::builtin::{self, Builtin};
+use crate::builtin::{self, Builtin, Stage};
 use crate::error::{ApiError, FieldError, Names, Problem, Result};
 use crate::metacheck;
 use crate::object;
@@ -45,6 +45,14 @@ impl Mutation<'_> {
                 resource.api_version()
             )));
         }
+        if kind != resource.kind && resource.builtin().is_none() {
+            let error = FieldError::invalid("kind", kind, format!("must be {}", resource.kind));
+            return Err(ApiError::invalid(
+                resource.kind_names(),
+                object::name(value),
+                &[error],
+            ));
+        }
         if kind != resource.kind {
             return Err(ApiError::bad_request(format!(
                 "{} in version {:?} cannot be handled as a {}: the data is of kind {kind}",
@@ -62,10 +70,9 @@ impl Mutation<'_> {
             if namespace.is_empty() {
                 object::set_meta(value, "namespace", Some(self.namespace.into()));
             } else if namespace != self.namespace {
-                return Err(ApiError::bad_request(format!(
-                    "the namespace of the provided object does not match the namespace sent on the request: {namespace} is not {}",
-                    self.namespace
-                )));
+                return Err(ApiError::bad_request(
+                    "the namespace of the provided object does not match the namespace sent on the request",
+                ));
             }
         } else if !namespace.is_empty() {
             object::set_meta(value, "namespace", None);
@@ -100,7 +107,9 @@ impl Mutation<'_> {
                 }
             }
         }
-        let unknown: Vec<String> = schema::prune(&self.resource.schema, value, false)
+        let mut unknown = schema::prune(&self.resource.schema, value, false);
+        unknown.sort();
+        let unknown: Vec<String> = unknown
             .into_iter()
             .map(|field| format!("unknown field {field:?}"))
             .collect();
@@ -134,11 +143,14 @@ impl Mutation<'_> {
                     .rsplit_once("must be of type ")
                     .map_or("", |(_, wanted)| wanted);
                 let wanted = wanted.split(':').next().unwrap_or_default();
-                let found = found.as_str().unwrap_or_default();
-                Err(self.cannot_handle(&format!(
-                    "json: cannot unmarshal {found} into Go struct field {}.{field} of type {wanted}",
-                    self.resource.kind
-                )))
+                let found = go_type(found.as_str().unwrap_or_default());
+                let place = match field.strip_prefix("metadata.") {
+                    Some(rest) => format!("ObjectMeta.{}", rest.split(['.', '[']).next().unwrap_or_default()),
+                    None => format!("{}.{field}", self.resource.kind),
+                };
+                let text =
+                    format!("json: cannot unmarshal {found} into Go struct field {place} of type {wanted}");
+                Err(self.cannot_handle(&text))
             }
             _ => Ok(()),
         }
@@ -168,11 +180,11 @@ impl Mutation<'_> {
         }
     }
 
-    pub(super) fn prepare(&self, value: &mut Value, old: Option<&Value>, now: &str) {
+    pub(super) fn prepare(&self, stage: Stage, value: &mut Value, old: Option<&Value>, now: &str) {
         if let Some(builtin) = self.resource.builtin()
             && self.part == Part::Whole
         {
-            builtin::prepare(builtin, value, old, now);
+            builtin::prepare(builtin, stage, value, old, now);
         }
     }
 
@@ -196,6 +208,15 @@ impl Mutation<'_> {
             object::name(value),
             &errors,
         ))
+    }
+}
+
+/// The names that Go's JSON decoder has for types.
+fn go_type(name: &str) -> &str {
+    match name {
+        "boolean" => "bool",
+        "integer" => "number",
+        other => other,
     }
 }
 

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 
-use crate::builtin::Builtin;
+use crate::builtin::{Builtin, Stage};
 use crate::error::{ApiError, Result};
 use crate::object;
 use crate::patch::{self, PatchKind};
@@ -19,7 +19,7 @@ use crate::server::ApiServer;
 use crate::ssa::managed::{self, Manager};
 use crate::store::{Expect, Object, Put, Write, WriteError};
 
-pub use delete::{DeleteOptions, Deleted, is_finished};
+pub use delete::{DeleteOptions, Deleted, FOREGROUND, ORPHAN, Propagation, is_finished};
 pub use intake::FieldValidation;
 
 /// How often a write that found a newer version starts again, unless the client named the version it meant.
@@ -143,12 +143,13 @@ impl Mutation<'_> {
             self.check_namespace_exists(name)?;
         }
         rules::new_object(self.resource, &mut value, &now);
-        self.prepare(&mut value, None, &now);
+        self.prepare(Stage::BeforeOwnership, &mut value, None, &now);
         let mut value = self.resource.stored_form(value);
         match applied {
             Some(config) => self.own_applied(&mut value, &config, &now)?,
             None => self.own_written(&json!({"metadata": {}}), &mut value, &now),
         }
+        self.prepare(Stage::AfterOwnership, &mut value, None, &now);
         self.validate(&value, None)?;
         if self.server.store().get(&self.key(name)).is_some() {
             return Err(ApiError::already_exists(self.resource.names(), name));
@@ -191,13 +192,12 @@ impl Mutation<'_> {
         }
         if version.is_empty() && !builtin.is_some_and(Builtin::allows_unconditional_update) {
             self.current(name)?;
-            let kind = self.resource.kind_names();
             let error = crate::error::FieldError::invalid(
                 "metadata.resourceVersion",
                 json!(0),
                 "must be specified for an update",
             );
-            return Err(ApiError::invalid(kind, name, &[error]));
+            return Err(ApiError::invalid(self.resource.names(), name, &[error]));
         }
         let unconditional = version.is_empty();
         self.change(name, unconditional, |current| {
@@ -206,7 +206,10 @@ impl Mutation<'_> {
                 let rev = Value::String(object::meta(current, "resourceVersion").into());
                 object::set_meta(&mut new, "resourceVersion", Some(rev));
             }
-            Ok(Change::plain(new))
+            Ok(Change {
+                is_put: true,
+                ..Change::plain(new)
+            })
         })
         .await
     }
@@ -216,17 +219,23 @@ impl Mutation<'_> {
         if kind == PatchKind::Apply {
             return self.apply(name, body, force).await;
         }
-        let resource = self.resource;
         self.change(name, true, |current| {
             let mut new = current.clone();
             match kind {
-                PatchKind::Json => patch::json_patch(resource, name, &mut new, &body)?,
+                PatchKind::Json => patch::json_patch(&mut new, &body)?,
                 PatchKind::Merge => patch::merge_patch(&mut new, &body),
                 PatchKind::Strategic | PatchKind::Apply => patch::strategic_merge(&mut new, &body),
+            }
+            let renamed = object::name(&new);
+            if renamed != name {
+                return Err(ApiError::bad_request(format!(
+                    "the name of the object ({renamed}) does not match the name on the URL ({name})"
+                )));
             }
             Ok(Change::plain(new))
         })
         .await
+        .map_err(strict_in_patch)
     }
 
     /// Server-side apply; makes the object if it is not there.
@@ -263,8 +272,8 @@ impl Mutation<'_> {
         }
         self.change(name, true, |_| {
             Ok(Change {
-                new: config.clone(),
                 apply: Some(force),
+                ..Change::plain(config.clone())
             })
         })
         .await
@@ -333,14 +342,15 @@ impl Mutation<'_> {
             self.intake(&mut new)?;
         }
         let sent = config.as_ref().unwrap_or(&new);
-        rules::check_preconditions(resource, view, sent)?;
+        rules::check_preconditions(resource, view, sent, wanted.is_put)?;
         rules::keep_system_fields(resource, self.part, view, &mut new)?;
-        self.prepare(&mut new, Some(view), &now);
-        rules::bump_generation(resource, view, &mut new);
+        self.prepare(Stage::BeforeOwnership, &mut new, Some(view), &now);
         let mut new = resource.stored_form(new);
         if wanted.apply.is_none() {
             self.own_written(&current.value, &mut new, &now);
         }
+        self.prepare(Stage::AfterOwnership, &mut new, Some(&current.value), &now);
+        rules::bump_generation(resource, &current.value, &mut new);
         self.validate(&new, Some(&current.value))?;
         Ok((!rules::is_same(&current.value, &new)).then_some(new))
     }
@@ -370,15 +380,31 @@ impl Mutation<'_> {
     }
 }
 
+/// A patch that brings unknown fields is refused as a patch, not as an object.
+fn strict_in_patch(error: ApiError) -> ApiError {
+    match error.message.split_once("strict decoding error: ") {
+        Some((_, fields)) if error.code == 400 => {
+            let detail = format!("strict decoding error: {fields}");
+            ApiError::bad_patch(&crate::error::FieldError::invalid("patch", "", detail))
+        }
+        _ => error,
+    }
+}
+
 /// What a request wants an object to become.
 struct Change {
     new: Value,
     /// Set for server-side apply, then `new` is the configuration: whether to take fields from others.
     apply: Option<bool>,
+    is_put: bool,
 }
 
 impl Change {
     fn plain(new: Value) -> Self {
-        Self { new, apply: None }
+        Self {
+            new,
+            apply: None,
+            is_put: false,
+        }
     }
 }

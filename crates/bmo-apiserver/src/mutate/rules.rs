@@ -41,11 +41,20 @@ pub fn new_object(resource: &Resource, value: &mut Value, now: &str) {
     }
 }
 
-/// A write names the object it means by uid and version, where it does.
-pub fn check_preconditions(resource: &Resource, old: &Value, sent: &Value) -> Result<()> {
+/// A write names the object it means by uid and version, where it does. A wrong uid in a PUT means another object; in
+/// a patch it is an attempt to change the uid.
+pub fn check_preconditions(resource: &Resource, old: &Value, sent: &Value, is_put: bool) -> Result<()> {
     let name = object::name(old);
     let (uid, version) = (object::meta(sent, "uid"), object::meta(sent, "resourceVersion"));
     if !uid.is_empty() && uid != object::meta(old, "uid") {
+        if !is_put {
+            let error = FieldError::invalid("metadata.uid", uid, "field is immutable");
+            return Err(ApiError::invalid(
+                resource.kind_names(),
+                name,
+                &[error.clone(), error],
+            ));
+        }
         let why = format!(
             "Precondition failed: UID in precondition: {uid}, UID in object meta: {}",
             object::meta(old, "uid")

@@ -4,7 +4,7 @@ mod strategic;
 
 use serde_json::Value;
 
-use crate::error::{ApiError, FieldError, Result};
+use crate::error::{ApiError, Result};
 use crate::resource::Resource;
 
 pub use strategic::strategic_merge;
@@ -44,7 +44,7 @@ impl PatchKind {
 }
 
 /// A JSON patch (RFC 6902), with one leniency that clients rely on: a test for null holds where there is nothing.
-pub fn json_patch(resource: &Resource, name: &str, object: &mut Value, patch: &Value) -> Result<()> {
+pub fn json_patch(object: &mut Value, patch: &Value) -> Result<()> {
     let mut operations = patch.as_array().cloned().ok_or_else(|| {
         ApiError::bad_request("json: cannot unmarshal object into Go value of type jsonpatch.Patch")
     })?;
@@ -56,13 +56,7 @@ pub fn json_patch(resource: &Resource, name: &str, object: &mut Value, patch: &V
         }
         let patch: json_patch::Patch = serde_json::from_value(Value::Array(vec![operation]))
             .map_err(|error| ApiError::bad_request(format!("error decoding patch: {error}")))?;
-        json_patch::patch(&mut applied, &patch).map_err(|error| {
-            let errors = [FieldError::invalid("patch", Value::Null, error.to_string())];
-            let mut refused = ApiError::invalid(resource.kind_names(), name, &errors);
-            refused.message =
-                format!("the server rejected our request due to an error in our request: {error}");
-            refused
-        })?;
+        json_patch::patch(&mut applied, &patch).map_err(|_| ApiError::patch_failed())?;
     }
     *object = applied;
     Ok(())

@@ -118,6 +118,8 @@ pub struct Schema {
     pub not: Option<Box<Schema>>,
     pub list_type: ListType,
     pub atomic_map: bool,
+    /// A struct of a built-in kind: it is always there, so nobody owns it as a whole.
+    pub is_struct: bool,
 }
 
 impl Schema {
@@ -182,6 +184,15 @@ impl Schema {
             schema.not = Some(Box::new(Self::compile(not)?));
         }
         Ok(schema)
+    }
+
+    /// Marks all objects with fixed fields as structs.
+    pub fn mark_structs(&mut self) {
+        self.is_struct = !self.properties.is_empty();
+        self.properties.values_mut().for_each(Self::mark_structs);
+        if let Some(items) = &mut self.items {
+            items.mark_structs();
+        }
     }
 
     fn compile_list(json: Option<&Value>) -> Result<Vec<Self>, String> {

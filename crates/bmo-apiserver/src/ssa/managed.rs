@@ -58,9 +58,6 @@ impl Entry {
         }
         if self.operation == Operation::Update {
             text += &format!(" using {}", self.api_version);
-            if !self.time.is_empty() {
-                text += &format!(" at {}", self.time);
-            }
         }
         text
     }

@@ -78,7 +78,8 @@ fn collect(
 ) {
     match shape(schema, value) {
         Shape::Fields(map) if !map.is_empty() => {
-            if containers && !path.is_empty() {
+            let is_struct = schema.is_some_and(|schema| schema.is_struct);
+            if containers && !path.is_empty() && !is_struct {
                 set.insert(path);
             }
             for (name, field) in map {
