@@ -115,6 +115,31 @@ async fn machines_are_kept_in_a_file() {
     assert_eq!(machine(&fixture, "host").deploys, 1);
 }
 
+#[tokio::test]
+async fn a_crash_before_any_write_deploys_once() {
+    for crash in 0..12 {
+        let fixture = Fixture::new();
+        let mut world = World::new(new_host("host"), fixture.clone());
+        world.edit(|host| host.spec.image = Some(image("http://images/one")));
+        let mut left = Some(crash);
+        for _ in 0..60 {
+            let before = world.writes.len();
+            world.crash_after_writes = left;
+            let report = world.pass().await;
+            world.crash_after_writes = None;
+            let made = world.writes.len() - before;
+            left = left
+                .filter(|_| !report.crashed)
+                .map(|left| left.saturating_sub(made));
+            if !report.crashed {
+                world.wait(&report.outcome);
+            }
+        }
+        assert_eq!(world.state(), State::Provisioned, "crash before write {crash}");
+        assert_eq!(machine(&fixture, "host").deploys, 1, "crash before write {crash}");
+    }
+}
+
 #[test]
 fn a_file_of_something_else_is_refused() {
     let folder = tempfile::tempdir().unwrap();

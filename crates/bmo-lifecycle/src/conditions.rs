@@ -76,10 +76,7 @@ pub(crate) async fn update(pass: &mut Pass<'_>, outcome: &Outcome) {
         let unknown_health = kind == ConditionType::Healthy && view.health.is_none();
         let kept = find_condition(&pass.stored.conditions, kind.as_str()).filter(|_| unknown_health);
         list.push(match kept {
-            Some(known) => Condition {
-                observed_generation: pass.host.metadata.generation,
-                ..known.clone()
-            },
+            Some(known) => known.clone(),
             None => condition(pass, kind, verdict, if waits { &waiting } else { "" }),
         });
     }

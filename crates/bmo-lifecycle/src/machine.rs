@@ -74,14 +74,14 @@ async fn enter(pass: &mut Pass<'_>, to: ProvisioningState, how: Leave) -> Result
     if pass.status.operational_status == OperationalStatus::Delayed {
         pass.restore_operational_status();
     }
-    match how {
-        Leave::Completed => {
-            pass.clear_error();
-            pass.status.error_count = 0;
-        }
-        Leave::Diverted => {}
-        Leave::FailedProvisioning => pass.status.provisioning_fail_count += 1,
+    if how == Leave::Completed {
+        pass.clear_error();
     }
+    if how == Leave::FailedProvisioning {
+        pass.status.provisioning_fail_count += 1;
+    }
+    // Failures are counted anew; one that stays recorded is the first.
+    pass.status.error_count = i64::from(pass.status.error_type.is_some());
     let from = std::mem::replace(&mut pass.status.provisioning.state, to.clone());
     pass.history_of_transition(&from, &to);
     if matches!(

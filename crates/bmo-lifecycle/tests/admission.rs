@@ -10,7 +10,7 @@ use bmo_api::{
     ErrorType, HardwareData, HardwareDataSpec, HardwareDetails, OperationalStatus as Op,
     ProvisioningState as State, annotations,
 };
-use bmo_lifecycle::{CredentialsProblem, Outcome, StopReason};
+use bmo_lifecycle::{CredentialsProblem, NetworkDataRead, Outcome, StopReason};
 use bmo_provisioner::{BmcCredentials, ProvisionerError};
 use bmo_testkit::hosts::{managed_host, new_host};
 use bmo_testkit::{Answer, Method, ScriptedProvisioner, World, Write};
@@ -308,6 +308,41 @@ async fn deletion_gives_up_a_bmc_that_cannot_be_registered_any_more() {
     world.delete();
     world.run_until(20, |world| world.host.is_none()).await;
     assert!(world.backend.calls_of(Method::Deprovision).is_empty());
+}
+
+#[tokio::test]
+async fn deletion_does_not_wait_for_what_is_missing() {
+    let needs = Answer::Error(ProvisionerError::needs_preprovisioning_image("an ISO image"));
+    let mut no_image = World::new(
+        managed_host(State::Provisioned),
+        ScriptedProvisioner::new().always(Method::Register, needs),
+    );
+    let mut no_network_data = world(managed_host(State::Provisioned));
+    no_network_data.network_data = NetworkDataRead::Problem("no such Secret".to_owned());
+    for world in [&mut no_image, &mut no_network_data] {
+        world.delete();
+        world.run_until(20, |world| world.host.is_none()).await;
+    }
+    assert_eq!(no_network_data.backend.calls_of(Method::Deprovision).len(), 1);
+}
+
+#[tokio::test]
+async fn missing_network_data_is_told_once() {
+    let mut world = world(new_host("host"));
+    world.network_data = NetworkDataRead::Problem("no such Secret".to_owned());
+    for _ in 0..5 {
+        let report = world.pass().await;
+        world.wait(&report.outcome);
+    }
+    let status = world.status();
+    assert_eq!(
+        (world.state(), status.error_message.as_str()),
+        (State::Registering, "no such Secret")
+    );
+    assert_eq!(status.error_count, 1);
+    world.network_data = NetworkDataRead::Found("{}".into());
+    world.settle().await;
+    assert_eq!(world.state(), State::Available);
 }
 
 #[tokio::test]

@@ -76,6 +76,8 @@ pub struct World {
     pub hardware_data: Option<HardwareData>,
     /// Its Secret; none if it does not exist.
     pub secret: Option<Secret>,
+    /// Network data for the preprovisioning image.
+    pub network_data: NetworkDataRead,
     /// Policy of all passes.
     pub policy: Policy,
     /// The provisioner, with notes of all calls.
@@ -107,6 +109,7 @@ impl World {
                 version: SECRET_VERSION.to_owned(),
                 claimed: false,
             }),
+            network_data: NetworkDataRead::NotNeeded,
             policy: Policy {
                 operator_architecture: "x86_64".to_owned(),
                 ..Policy::default()
@@ -226,7 +229,7 @@ impl World {
             host,
             hardware_data: self.hardware_data.clone(),
             credentials,
-            preprovisioning_network_data: NetworkDataRead::NotNeeded,
+            preprovisioning_network_data: self.network_data.clone(),
             now: self.now,
             jitter: 0.5,
         }

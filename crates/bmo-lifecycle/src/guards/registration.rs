@@ -46,6 +46,8 @@ async fn register(pass: &mut Pass<'_>, secret: &SecretVersion) -> GuardResult {
     let credentials_changed = note_credentials(pass, secret);
     let network_data = match &pass.observed.preprovisioning_network_data {
         NetworkDataRead::NotNeeded => SecretString::default(),
+        // Whatever is missing must not hold a host that is being deleted.
+        NetworkDataRead::Problem(_) if pass.host.is_being_deleted() => SecretString::default(),
         NetworkDataRead::Found(text) => text.clone(),
         NetworkDataRead::Problem(message) => {
             return Ok(Some(
@@ -61,6 +63,10 @@ async fn register(pass: &mut Pass<'_>, secret: &SecretVersion) -> GuardResult {
     } = match provisioner.register(request).await {
         Ok(registration) => registration,
         Err(error) if error.kind == ErrorKind::NeedsPreprovisioningImage => {
+            if pass.host.is_being_deleted() {
+                // Counted, so that deletion does not wait for an image that nobody makes any more.
+                return Ok(Some(pass.fail(ErrorType::RegistrationError, error.message)));
+            }
             pass.count(Metric::WaitingForPreprovisioningImage);
             return Ok(Some(Step::wait(IMAGE_DELAY, WaitReason::PreprovisioningImage)));
         }
@@ -75,7 +81,14 @@ async fn register(pass: &mut Pass<'_>, secret: &SecretVersion) -> GuardResult {
     if let Err(step) = pass.follow(Operation::Register, &ErrorType::RegistrationError, progress) {
         return Ok(Some(step));
     }
-    if let Err(message) = pass.sync_profile() {
+    let profile = pass.sync_profile();
+    if let Err(message) = profile.or_else(|message| {
+        if pass.host.is_being_deleted() {
+            Ok(())
+        } else {
+            Err(message)
+        }
+    }) {
         return Ok(Some(pass.fail_once(ErrorType::RegistrationError, message)));
     }
     accept_credentials(pass, secret);

@@ -27,7 +27,6 @@ pub(super) async fn handle(pass: &mut Pass<'_>) -> StepResult {
     }
     if !pass.wanted_workload().is_some() {
         pass.status.provisioning_fail_count = 0;
-        pass.status.last_attempted_image = None;
     }
     if pass.needs_provisioning() {
         return Ok(begin_provisioning(pass));

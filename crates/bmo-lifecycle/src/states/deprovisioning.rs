@@ -18,7 +18,6 @@ pub(super) async fn handle(pass: &mut Pass<'_>) -> StepResult {
     match result {
         Ok(step) if gives_up(pass, &step) => {
             pass.count(Metric::DeleteWithoutDeprovisioning);
-            pass.status.error_count = 0;
             Ok(Step::diverted(ProvisioningState::PoweringOffBeforeDelete))
         }
         Err(error) if cannot_go_on(pass, &error) => {

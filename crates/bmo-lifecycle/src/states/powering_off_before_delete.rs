@@ -21,7 +21,6 @@ pub(super) async fn handle(pass: &mut Pass<'_>) -> StepResult {
         return result;
     }
     pass.count(Metric::DeleteWithoutPoweringOff);
-    pass.status.error_count = 0;
     Ok(Step::diverted(ProvisioningState::Deleting))
 }
 
