@@ -371,7 +371,7 @@ async fn handle(
     metrics.active_workers.inc();
     let mut pass = JoinSet::new();
     let key_ = key.clone();
-    pass.spawn(async move { run_pass(&shared, &key_).await });
+    pass.spawn(async move { Box::pin(run_pass(&shared, &key_)).await });
     let joined = tokio::select! {
         joined = pass.join_next() => joined,
         () = tokio::time::sleep(PLACE_HELD) => {

@@ -153,7 +153,8 @@ fn new_event(host: &BareMetalHost, event: &HostEvent, now: Timestamp) -> Event {
     let namespace = host.namespace();
     Event {
         metadata: ObjectMeta {
-            generate_name: Some(format!("{}-", event.reason)),
+            // In lower case: names of other letters are taken for events only, and not by every server.
+            generate_name: Some(format!("{}-", event.reason.to_lowercase())),
             namespace: namespace.clone(),
             ..ObjectMeta::default()
         },

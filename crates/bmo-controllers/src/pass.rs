@@ -29,7 +29,7 @@ pub(crate) async fn run_pass(shared: &Shared, key: &HostKey) -> Next {
         provisioningState = %host.state(),
         plugin = shared.provisioner,
     );
-    pass(shared, key, host).instrument(span).await
+    Box::pin(pass(shared, key, host)).instrument(span).await
 }
 
 async fn pass(shared: &Shared, key: &HostKey, host: Arc<BareMetalHost>) -> Next {
@@ -39,7 +39,7 @@ async fn pass(shared: &Shared, key: &HostKey, host: Arc<BareMetalHost>) -> Next 
         config: &config,
         pull_secrets: &NoPullSecrets,
     };
-    let decision = decide(&observed, &shared.policy, &*shared.factory, services).await;
+    let decision = Box::pin(decide(&observed, &shared.policy, &*shared.factory, services)).await;
     let committed = commit(shared, host.clone(), &decision).await;
     log(&host, &decision);
     match committed {
