@@ -230,3 +230,70 @@ pub fn identity() -> String {
 fn fraction() -> f64 {
     rand::random()
 }
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use bmo_apiserver::{ApiServer, OpenOptions};
+    use k8s_openapi::api::core::v1::Namespace;
+    use kube::api::PostParams;
+    use kube::{Api, Client};
+    use tokio::time::{Instant, timeout};
+
+    use super::{Elector, LeaderElection};
+
+    async fn cluster() -> Client {
+        let client = ApiServer::open(OpenOptions::in_memory()).unwrap().client();
+        let namespace = serde_json::from_value(serde_json::json!({"metadata": {"name": "p"}})).unwrap();
+        Api::<Namespace>::all(client.clone())
+            .create(&PostParams::default(), &namespace)
+            .await
+            .unwrap();
+        client
+    }
+
+    fn candidate(client: &Client, name: &str) -> Elector {
+        let settings = LeaderElection {
+            namespace: "p".into(),
+            lease_duration: Duration::from_secs(15),
+            renew_deadline: Duration::from_secs(10),
+            retry_period: Duration::from_secs(2),
+        };
+        Elector::new(client.clone(), name.into(), settings)
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn one_leads_while_it_renews_and_another_when_it_is_gone() {
+        let client = cluster().await;
+        let (mut a, mut b) = (candidate(&client, "a"), candidate(&client, "b"));
+        a.acquire().await;
+        tokio::select! {
+            () = b.acquire() => panic!("two lead"),
+            () = a.keep() => panic!("the lease was lost without reason"),
+            () = tokio::time::sleep(Duration::from_mins(10)) => {}
+        }
+        // a is gone without a word.
+        let gone = Instant::now();
+        b.acquire().await;
+        let waited = gone.elapsed();
+        assert!(
+            waited >= Duration::from_secs(12) && waited <= Duration::from_secs(21),
+            "{waited:?}"
+        );
+        assert!(
+            timeout(Duration::from_secs(15), a.keep()).await.is_ok(),
+            "a goes on as if it led"
+        );
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_lease_that_is_given_up_is_taken_soon() {
+        let client = cluster().await;
+        let (mut a, mut b) = (candidate(&client, "a"), candidate(&client, "b"));
+        a.acquire().await;
+        assert!(timeout(Duration::from_secs(5), b.acquire()).await.is_err());
+        a.release().await;
+        assert!(timeout(Duration::from_secs(6), b.acquire()).await.is_ok());
+    }
+}

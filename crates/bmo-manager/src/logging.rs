@@ -21,23 +21,36 @@ use tracing_subscriber::{EnvFilter, Layer};
 const QUIET: &str =
     "hyper=info,hyper_util=info,h2=info,rustls=info,tower=info,kube_client=info,kube_runtime=info";
 
-/// Sets the log of the process up; a second call changes nothing. `dev` is for people and shows debug messages.
-/// The variable `RUST_LOG` says otherwise about levels.
-pub fn start(dev: bool) {
-    let level = if dev {
+/// How the log is written.
+#[derive(Debug)]
+pub enum Style {
+    /// JSON to standard error, from level info.
+    Json,
+    /// Lines for people to standard error, from level debug.
+    Dev,
+    /// Lines for people to standard error, from level info.
+    Plain,
+    /// Lines for people to a file, from level info.
+    File(std::fs::File),
+}
+
+/// Sets the log of the process up; a second call changes nothing. The variable `RUST_LOG` says otherwise about
+/// levels.
+pub fn start(style: Style) {
+    let level = if matches!(style, Style::Dev) {
         format!("debug,{QUIET}")
     } else {
         "info".to_owned()
     };
     let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new(level));
     let registry = tracing_subscriber::registry().with(filter);
-    let started = if dev {
-        let lines = tracing_subscriber::fmt::layer()
-            .compact()
-            .with_writer(std::io::stderr);
-        registry.with(lines).try_init()
-    } else {
-        registry.with(JsonLines).try_init()
+    let lines = tracing_subscriber::fmt::layer().compact();
+    let started = match style {
+        Style::Json => registry.with(JsonLines).try_init(),
+        Style::Dev | Style::Plain => registry.with(lines.with_writer(std::io::stderr)).try_init(),
+        Style::File(file) => registry
+            .with(lines.with_ansi(false).with_writer(std::sync::Mutex::new(file)))
+            .try_init(),
     };
     // Fails only where a log was set up before.
     drop(started);

@@ -6,6 +6,7 @@
 use std::sync::Arc;
 
 use bmo_controllers::HostKey;
+use bmo_fixture::{Fixture, STATE_VARIABLE};
 use bmo_plugin_host::{
     ClusterKube, HostConfigureInput, HostFeature, HostFeatures, HostRequirements, LoadError, LoadOptions,
     LoadedPlugin, NameError, PluginConfig, PluginDir, PluginError, PluginHealth, PluginName, WakeSink,
@@ -14,10 +15,11 @@ use bmo_provisioner::ProvisionerFactory;
 use kube::Client;
 use tokio::sync::mpsc::UnboundedSender;
 
+use crate::environment::Environment;
 use crate::options::Options;
 
 /// Name of the provisioner that is compiled in.
-pub const FIXTURE: &str = "fixture";
+pub const FIXTURE: &str = bmo_fixture::NAME;
 
 /// The provisioner cannot be used.
 #[derive(Debug, thiserror::Error)]
@@ -91,11 +93,12 @@ impl Provisioner {
     pub async fn start(
         &self,
         options: &Options,
+        env: &Environment,
         client: &Client,
         wakes: UnboundedSender<HostKey>,
     ) -> Result<Arc<dyn ProvisionerFactory>, ProvisionerStartError> {
         match self {
-            Self::Fixture => fixture_factory(),
+            Self::Fixture => fixture(env),
             Self::Plugin { plugin, requirements } => {
                 let config = PluginConfig {
                     features: features(options),
@@ -142,12 +145,16 @@ impl WakeSink for Wakes {
     }
 }
 
-fn fixture_factory() -> Result<Arc<dyn ProvisionerFactory>, ProvisionerStartError> {
-    let fixture = bmo_fixture::Fixture::from_env().map_err(|error| {
-        let cause = std::error::Error::source(&error)
-            .map(ToString::to_string)
-            .unwrap_or_default();
-        ProvisionerStartError::Fixture(format!("{error} ({cause})"))
-    })?;
+/// Machines in memory, or in the file that the environment names.
+fn fixture(env: &Environment) -> Result<Arc<dyn ProvisionerFactory>, ProvisionerStartError> {
+    let fixture = match env.non_empty(STATE_VARIABLE) {
+        Some(path) => Fixture::with_state_file(path).map_err(|error| {
+            let cause = std::error::Error::source(&error)
+                .map(ToString::to_string)
+                .unwrap_or_default();
+            ProvisionerStartError::Fixture(format!("{error} ({cause})"))
+        })?,
+        None => Fixture::new(),
+    };
     Ok(Arc::new(fixture))
 }

@@ -80,7 +80,7 @@ pub async fn run(
     let provisioner = Provisioner::load(&options).await?;
     let clients = kube.clients(&options, env).await?;
     let (wakes, woken) = mpsc::unbounded_channel();
-    let factory = provisioner.start(&options, &clients.limited, wakes).await?;
+    let factory = provisioner.start(&options, env, &clients.limited, wakes).await?;
     let metrics = Arc::new(Metrics::new());
     if let Some(health) = provisioner.health() {
         let collector = PluginCollector::new(&options.provisioner, health);

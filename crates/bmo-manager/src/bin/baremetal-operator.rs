@@ -36,7 +36,11 @@ async fn main() -> ExitCode {
         Ok(options) => options,
         Err(code) => return code,
     };
-    logging::start(options.dev);
+    logging::start(if options.dev {
+        logging::Style::Dev
+    } else {
+        logging::Style::Json
+    });
     bmo_manager::install_crypto();
     let shutdown = match bmo_manager::shutdown::on_signals() {
         Ok(shutdown) => shutdown,
