@@ -1,64 +1,49 @@
 //! Capacity: how many machines may boot over the network at once.
 //!
-//! Counting needs the list of all nodes. It is read once for all hosts that ask within a few seconds; a host that
-//! was let in since then is counted too, so that a crowd does not slip through on one list.
+//! Busy nodes are counted in a list that all hosts share for a few seconds. A host that was let in since then is
+//! counted too, so that a crowd does not slip through on one list.
 
-use std::collections::BTreeMap;
+use std::collections::HashMap;
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use bmo_provisioner::{ProvisionerError, Result};
-use tokio::sync::Mutex;
 use tokio::time::Instant;
 
-use crate::client::{ApiError, Ironic, ListedNode, ProvisionState};
+use crate::client::{ListedNode, ProvisionState};
 use crate::find::node_name;
+use crate::fleet::List;
 use crate::pass::Pass;
-use crate::pass::flow::{Stop, progress};
 
 /// How long a list is used.
 const LIST_AGE: Duration = Duration::from_secs(5);
 /// How long a host that was let in is counted before it shows in the list.
 const ADMISSION_AGE: Duration = Duration::from_secs(30);
 
-/// The list of all nodes and who was let in.
+/// Who was let in lately, by the name of the node.
 #[derive(Debug, Default)]
-pub struct NodeList {
-    state: Mutex<State>,
-}
+pub struct Admissions(Mutex<HashMap<String, Instant>>);
 
-#[derive(Debug, Default)]
-struct State {
-    read: Option<Instant>,
-    /// Busy nodes that count, by id, with their names.
-    busy: BTreeMap<String, String>,
-    admitted: BTreeMap<String, Instant>,
-}
-
-impl NodeList {
+impl Admissions {
     /// Whether the host of that node name may begin, where `limit` may work at once.
-    async fn admits(&self, ironic: &Ironic, name: &str, limit: i64) -> std::result::Result<bool, ApiError> {
-        let mut state = self.state.lock().await;
-        if state.read.is_none_or(|read| read.elapsed() >= LIST_AGE) {
-            let nodes = ironic.nodes().await?;
-            state.busy = nodes
-                .into_iter()
-                .filter(counts)
-                .map(|node| (node.uuid, node.name))
-                .collect();
-            state.read = Some(Instant::now());
-            state.admitted.retain(|_, since| since.elapsed() < ADMISSION_AGE);
+    fn admit(&self, list: &List, name: &str, limit: i64) -> bool {
+        let busy: HashMap<_, _> = list
+            .nodes()
+            .filter(|node| counts(node))
+            .map(|node| (&node.uuid, &node.name))
+            .collect();
+        if busy.values().any(|busy| *busy == name) {
+            return true;
         }
-        if state.busy.values().any(|busy| busy == name) {
-            return Ok(true);
-        }
-        let waiting =
-            |admitted: &&String| *admitted != name && !state.busy.values().any(|busy| busy == *admitted);
-        let taken = state.busy.len() + state.admitted.keys().filter(waiting).count();
+        let mut admitted = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        admitted.retain(|_, since| since.elapsed() < ADMISSION_AGE);
+        let waiting = |other: &&String| *other != name && !busy.values().any(|busy| busy == other);
+        let taken = busy.len() + admitted.keys().filter(waiting).count();
         let room = i64::try_from(taken).unwrap_or(i64::MAX) < limit;
         if room {
-            state.admitted.insert(name.to_owned(), Instant::now());
+            admitted.insert(name.to_owned(), Instant::now());
         }
-        Ok(room)
+        room
     }
 }
 
@@ -85,14 +70,12 @@ impl Pass {
         if access.supports_iso_preprovisioning_image() {
             return Ok(true);
         }
+        let list = self.shared.fleet.list(&self.ironic, LIST_AGE, None).await;
+        let list = list.map_err(|error| self.plain_error("failed to count busy hosts", &error))?;
         let name = node_name(&self.host.namespace, &self.host.name);
-        let limit = self.shared.config.provisioning_limit;
-        match self.shared.node_list.admits(&self.ironic, &name, limit).await {
-            Ok(room) => Ok(room),
-            Err(error) => match self.error("failed to count busy hosts", &error) {
-                Stop::Error(error) => Err(error),
-                other => progress::<()>(Err(other)).map(|_| false),
-            },
-        }
+        Ok(self
+            .shared
+            .admissions
+            .admit(&list, &name, self.shared.config.provisioning_limit))
     }
 }

@@ -1,7 +1,7 @@
 //! What a node is told about the image it is to run, and whether that is what it was told before.
 
 use bmo_api::RootDeviceHints;
-use bmo_provisioner::ProvisionRequest;
+use bmo_provisioner::{CustomDeployMethod, ProvisionRequest};
 use serde_json::{Map, Value};
 
 use crate::capabilities;
@@ -80,6 +80,23 @@ pub fn image_members(request: &ProvisionRequest) -> Map<String, Value> {
     let secret = written.map_or("", |_| request.image_pull_secret.expose());
     set("image_pull_secret", text(secret));
     members
+}
+
+/// What a node is told that is made anew for a machine that runs this image already. Ironic adopts a machine only if
+/// it could have deployed it.
+pub fn of_running(image: &bmo_api::Image, custom: bool) -> Map<String, Value> {
+    let custom_deploy = custom.then(|| CustomDeployMethod {
+        method: "unknown".to_owned(),
+    });
+    let request = ProvisionRequest {
+        image: Some(image.clone()),
+        custom_deploy,
+        ..ProvisionRequest::default()
+    };
+    image_members(&request)
+        .into_iter()
+        .filter(|(_, value)| !value.is_null())
+        .collect()
 }
 
 /// Whether the node was last told to deploy the same.

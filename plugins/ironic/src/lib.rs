@@ -16,6 +16,7 @@ mod driver_info;
 pub mod factory;
 mod find;
 mod firmware;
+mod fleet;
 mod hardware;
 mod health;
 mod hints;

@@ -108,6 +108,20 @@ impl Pace {
         });
     }
 
+    /// A node is gone.
+    pub fn forget(&self, uuid: &str) {
+        self.with(|learned| {
+            for power in [false, true] {
+                learned.running.remove(&(uuid.to_owned(), power));
+            }
+        });
+    }
+
+    /// How many nodes are on their way.
+    pub fn under_way(&self) -> usize {
+        self.with(|learned| learned.running.keys().filter(|(_, power)| !power).count())
+    }
+
     /// The delay before the next look at a node that is in `phase`, at most `longest` (and a quarter more).
     pub fn delay(&self, uuid: &str, phase: Phase, longest: Duration) -> Duration {
         if !self.adaptive || longest.is_zero() {

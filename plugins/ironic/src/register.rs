@@ -15,6 +15,7 @@ use crate::client::{Node, ProvisionState, Target};
 use crate::driver_info::Wanted as WantedDriverInfo;
 use crate::find::node_name;
 use crate::inspect::inspect_interface;
+use crate::instance;
 use crate::pace::SHORT;
 use crate::pass::Pass;
 use crate::pass::flow::{Flow, Stop, progress};
@@ -165,6 +166,11 @@ impl Pass {
         }
         if let Some(network_data) = network_data {
             body["network_data"] = network_data.clone();
+        }
+        let running = request.current_image.as_ref().filter(|image| !image.is_empty());
+        if let Some(image) = running.filter(|_| request.state == ProvisioningState::Provisioned) {
+            body["instance_info"] = instance::of_running(image, request.has_custom_deploy).into();
+            body["instance_uuid"] = self.host.uid.as_str().into();
         }
         body
     }

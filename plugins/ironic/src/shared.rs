@@ -5,15 +5,16 @@
 
 use std::collections::{BTreeMap, HashMap};
 use std::net::IpAddr;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use tokio::time::Instant;
 
-use crate::capacity::NodeList;
+use crate::capacity::Admissions;
 use crate::client::{BiosSetting, FirmwareComponent, Node, ProvisionState};
 use crate::config::Config;
-use crate::pace::Pace;
+use crate::fleet::Fleet;
+use crate::pace::{Pace, Phase};
 
 /// Nodes that are remembered; beyond it those that were not used for longest are forgotten.
 const REMEMBERED: usize = 20_000;
@@ -29,8 +30,10 @@ pub struct Shared {
     pub config: Config,
     /// How soon to look again.
     pub pace: Pace,
-    /// The list of all nodes, for counting.
-    pub node_list: NodeList,
+    /// The list of all nodes.
+    pub fleet: Fleet,
+    /// Who was let in lately.
+    pub admissions: Admissions,
     memory: Mutex<HashMap<String, Remembered>>,
     addresses: Mutex<HashMap<String, (Instant, Option<IpAddr>)>>,
 }
@@ -43,6 +46,8 @@ pub struct Remembered {
     pub ports: Option<BTreeMap<String, bool>>,
     /// A virtual medium was asked for and has not been seen yet.
     pub attaching: bool,
+    /// The node, while it is on its way, and when it was seen.
+    pub on_its_way: Option<(Instant, Arc<Node>)>,
     /// State and moment of the last change that was seen.
     transition: Option<(ProvisionState, String)>,
     /// BIOS settings read since then, with their limits.
@@ -57,6 +62,7 @@ impl Default for Remembered {
             used: Instant::now(),
             ports: None,
             attaching: false,
+            on_its_way: None,
             transition: None,
             bios: None,
             firmware: None,
@@ -83,16 +89,19 @@ impl Shared {
         Self {
             config,
             pace,
-            node_list: NodeList::default(),
+            fleet: Fleet::default(),
+            admissions: Admissions::default(),
             memory: Mutex::default(),
             addresses: Mutex::default(),
         }
     }
 
     /// A node was looked at.
-    pub fn note(&self, node: &Node) {
+    pub fn note(&self, node: &Arc<Node>) {
         self.pace.note(node);
         self.of_node(&node.uuid, |known| {
+            let on_its_way = Phase::of(&node.provision_state).is_some();
+            known.on_its_way = on_its_way.then(|| (Instant::now(), Arc::clone(node)));
             let now = (node.provision_state.clone(), node.provision_updated_at.clone());
             if known.transition.as_ref() != Some(&now) {
                 known.transition = Some(now);
@@ -121,6 +130,7 @@ impl Shared {
 
     /// Forgets a node that is gone.
     pub fn forget(&self, uuid: &str) {
+        self.pace.forget(uuid);
         self.memory
             .lock()
             .unwrap_or_else(PoisonError::into_inner)

@@ -89,13 +89,12 @@ impl Ironic {
         }
     }
 
-    /// All nodes, with the members that capacity needs.
+    /// All nodes, with a few members of each.
     pub async fn nodes(&self) -> Result<Vec<ListedNode>, ApiError> {
-        self.list(
-            "nodes?fields=uuid%2Cname%2Cprovision_state%2Cboot_interface",
-            "nodes",
-        )
-        .await
+        const FIELDS: &str =
+            "uuid,name,provision_state,target_provision_state,maintenance,fault,last_error,boot_interface";
+        self.list(&format!("nodes?fields={}", FIELDS.replace(',', "%2C")), "nodes")
+            .await
     }
 
     /// Creates a node.

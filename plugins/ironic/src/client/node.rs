@@ -116,7 +116,7 @@ impl fmt::Debug for Node {
     }
 }
 
-/// A node in the list that capacity is counted from.
+/// A node in the list of all nodes.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(default)]
 pub struct ListedNode {
@@ -128,6 +128,17 @@ pub struct ListedNode {
     pub name: String,
     /// Where it is.
     pub provision_state: ProvisionState,
+    /// Where it goes.
+    pub target_provision_state: ProvisionState,
+    /// Whether Ironic leaves it alone.
+    #[serde(deserialize_with = "flag")]
+    pub maintenance: bool,
+    /// The fault that led to it; may be empty.
+    #[serde(deserialize_with = "text")]
+    pub fault: String,
+    /// What went wrong last; may be empty.
+    #[serde(deserialize_with = "text")]
+    pub last_error: String,
     /// How it boots.
     #[serde(deserialize_with = "text")]
     pub boot_interface: String,

@@ -13,6 +13,7 @@ use bmo_provisioner::{EventPublisher, HostData, ProvisionerError};
 use serde_json::{Value, json};
 
 use crate::client::{ApiError, Ironic, Node, PowerState, ProvisionState, Target};
+use crate::fleet;
 use crate::pace::{LONG, Phase, SHORT};
 use crate::patch::Patch;
 use crate::shared::Shared;
@@ -80,8 +81,8 @@ impl Pass {
 
     /// Keeps a node that was found, created or changed.
     pub fn keep(&self, node: Node) -> Arc<Node> {
-        self.shared.note(&node);
         let node = Arc::new(node);
+        self.shared.note(&node);
         let mut cache = self.cache();
         cache.id.clone_from(&node.uuid);
         cache.node = Some(Arc::clone(&node));
@@ -90,7 +91,9 @@ impl Pass {
     }
 
     fn drop_node(&self) {
-        self.cache().node = None;
+        let mut cache = self.cache();
+        cache.node = None;
+        self.shared.of_node(&cache.id, |known| known.on_its_way = None);
     }
 
     /// The node is gone.
@@ -109,12 +112,31 @@ impl Pass {
         if kept.is_some() || id.is_empty() {
             return Ok(kept);
         }
+        if let Some(node) = self.known_to_be_on_its_way(&id).await {
+            let mut cache = self.cache();
+            cache.node = Some(Arc::clone(&node));
+            cache.last = Some(Arc::clone(&node));
+            return Ok(Some(node));
+        }
         let found = self.ironic.node(&id).await;
         let found = found.map_err(|error| self.error(&format!("failed to find node by ID {id}"), &error))?;
         if found.is_none() {
             self.shared.forget(&id);
         }
         Ok(found.map(|node| self.keep(node)))
+    }
+
+    /// The node as an earlier pass saw it, where a list for all hosts says that it has got nowhere since.
+    async fn known_to_be_on_its_way(&self, id: &str) -> Option<Arc<Node>> {
+        if self.shared.pace.under_way() < fleet::CROWD {
+            return None;
+        }
+        let (seen, node) = self.shared.of_node(id, |known| known.on_its_way.clone())?;
+        self.shared
+            .fleet
+            .is_still(&self.ironic, &node, seen)
+            .await
+            .then_some(node)
     }
 
     /// The node of the host.

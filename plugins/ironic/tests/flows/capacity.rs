@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::support::{IPMI, Ironic, REDFISH, host};
 
-const LIST: &str = "GET /v1/nodes?fields=uuid%2Cname%2Cprovision_state%2Cboot_interface";
+pub const LIST: &str = "GET /v1/nodes?fields=uuid%2Cname%2Cprovision_state%2Ctarget_provision_state%2Cmaintenance%2Cfault%2Clast_error%2Cboot_interface";
 const BUSY: [&str; 7] = [
     "cleaning",
     "clean wait",

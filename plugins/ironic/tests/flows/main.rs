@@ -15,6 +15,7 @@
 
 mod adopt;
 mod capacity;
+mod crowd;
 mod deprovision;
 mod factory;
 mod inspect;

@@ -778,3 +778,23 @@ async fn the_external_address_is_for_ipv6_bmcs() {
         );
     }
 }
+
+#[tokio::test]
+async fn a_running_machine_whose_node_was_lost() {
+    let image = Image {
+        url: "http://iso".to_owned(),
+        format: Some(ImageFormat::LiveIso),
+        ..Image::default()
+    };
+    let ironic = empty().await;
+    let request = RegisterRequest {
+        state: ProvisioningState::Provisioned,
+        current_image: Some(image),
+        ..RegisterRequest::default()
+    };
+    register(&ironic, new_host(REDFISH), request).await;
+    let body = &ironic.bodies("POST")[0];
+    assert_eq!(body["instance_info"], json!({"boot_iso": "http://iso"}));
+    assert_eq!(body["instance_uuid"], crate::support::UID);
+    assert_eq!(body["deploy_interface"], "ramdisk");
+}
