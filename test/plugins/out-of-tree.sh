@@ -20,6 +20,6 @@ BMO_TEST_PLUGINS="$target/plugins/cdemo-provisioner.so:$target/plugins/rustdemo-
 other=$(test/plugins/other-rustc.sh | tail -n 1)
 
 # In the official binary: a host of each to provisioned.
-if [ -x test/plugins/in-the-binary.sh ]; then
-  test/plugins/in-the-binary.sh "$target/plugins/cdemo-provisioner.so" "$other"
-fi
+
+test/plugins/in-the-binary.sh "$target/plugins/cdemo-provisioner.so" "$other"
+

@@ -13,6 +13,7 @@ mod common;
 use std::path::Path;
 use std::process::Command;
 use std::sync::Arc;
+use std::time::Duration;
 
 use async_trait::async_trait;
 use bmo_api::ProvisioningState as State;
@@ -44,13 +45,26 @@ async fn world(path: &Path, options: LoadOptions) -> (World, PluginHealth) {
     (World::new(new_host("machine"), Loaded(factory)), plugin.health())
 }
 
+/// Passes until the host is in `state`. The world's time is virtual, a plugin's is not: each pass takes a moment.
+async fn run_to(world: &mut World, state: State) {
+    for _ in 0..300 {
+        if world.state() == state {
+            return;
+        }
+        let report = world.pass().await;
+        world.wait(&report.outcome);
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    panic!("the host is not {state:?} but {:#?}", world.status());
+}
+
 async fn whole_life(path: &Path) {
     let (mut world, health) = world(path, LoadOptions::default()).await;
-    world.run_to(State::Available).await;
+    run_to(&mut world, State::Available).await;
     world.edit(|host| host.spec.image = Some(image("http://images/one")));
-    world.run_to(State::Provisioned).await;
+    run_to(&mut world, State::Provisioned).await;
     world.edit(|host| host.spec.image = None);
-    world.run_to(State::Available).await;
+    run_to(&mut world, State::Available).await;
     world.delete();
     world.run_until(100, |world| world.host.is_none()).await;
     let seen = health.snapshot();
