@@ -29,7 +29,7 @@ struct CommandLine {
 enum Words {
     /// Run the Kubernetes API, the manager and a provisioner in this process; kubectl works against it
     #[command(after_help = UP_HELP)]
-    Up(Up),
+    Up(Box<Up>),
     /// Show it: start everything with the demo plugin and walk sample hosts to provisioned
     Demo(Demo),
     /// Help for authors of plugins
@@ -95,7 +95,7 @@ pub struct PluginCheck {
 /// What to do.
 pub enum Command {
     /// `bmo up`
-    Up(Up),
+    Up(Box<Up>),
     /// `bmo demo`
     Demo(Demo),
     /// `bmo plugin check`
@@ -111,8 +111,8 @@ pub fn read(words: impl Iterator<Item = OsString>) -> Result<Command, ExitCode> 
     })?;
     let matches = command
         .try_get_matches_from_mut(std::iter::once(OsString::from("bmo")).chain(words))
-        .map_err(told)?;
-    let line = CommandLine::from_arg_matches(&matches).map_err(told)?;
+        .map_err(|error| told(&error))?;
+    let line = CommandLine::from_arg_matches(&matches).map_err(|error| told(&error))?;
     Ok(match line.command {
         Words::Up(mut up) => {
             if let Some(matches) = matches.subcommand_matches("up") {
@@ -126,7 +126,7 @@ pub fn read(words: impl Iterator<Item = OsString>) -> Result<Command, ExitCode> 
 }
 
 /// Prints clap's help or message.
-fn told(error: clap::Error) -> ExitCode {
+fn told(error: &clap::Error) -> ExitCode {
     let code = if error.use_stderr() {
         ExitCode::from(2)
     } else {

@@ -26,7 +26,7 @@ const REFRESH: Duration = Duration::from_millis(200);
 pub async fn run(demo: Demo) -> ExitCode {
     match show(demo).await {
         Ok(()) => ExitCode::SUCCESS,
-        Err(error) => fail(&format!("{error:#}")),
+        Err(error) => fail(&error),
     }
 }
 

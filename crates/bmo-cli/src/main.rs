@@ -27,14 +27,21 @@ async fn main() -> ExitCode {
     };
     bmo_manager::install_crypto();
     match command {
-        Command::Up(up) => up::run(up).await,
+        Command::Up(up) => up::run(*up).await,
         Command::Demo(demo) => demo::run(demo).await,
         Command::PluginCheck(check) => plugin_check::run(check).await,
     }
 }
 
-/// Says on standard error why a command failed.
-fn fail(error: &dyn std::fmt::Display) -> ExitCode {
-    eprintln!("bmo: {error}");
+/// Says on standard error why a command failed, each cause once: some errors tell their cause themselves.
+fn fail(error: &anyhow::Error) -> ExitCode {
+    let mut text = error.to_string();
+    for cause in error.chain().skip(1).map(ToString::to_string) {
+        if !text.contains(&cause) {
+            text.push_str(": ");
+            text.push_str(&cause);
+        }
+    }
+    eprintln!("bmo: {text}");
     ExitCode::FAILURE
 }

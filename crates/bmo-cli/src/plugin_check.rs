@@ -22,6 +22,6 @@ pub async fn run(check: PluginCheck) -> ExitCode {
     if let Some(wanted) = &check.health {
         report = report.require_health(wanted);
     }
-    print!("{report}");
+    println!("{report}");
     ExitCode::from(report.exit_code())
 }

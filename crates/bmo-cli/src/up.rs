@@ -17,7 +17,7 @@ pub async fn run(up: Up) -> ExitCode {
     logging::start(if up.manager.dev { Style::Dev } else { Style::Plain });
     match serve(up).await {
         Ok(()) => ExitCode::SUCCESS,
-        Err(error) => fail(&format!("{error:#}")),
+        Err(error) => fail(&error),
     }
 }
 

@@ -284,7 +284,7 @@ mod tests {
         queue.wake(&host("a"));
         queue.wake(&host("a"));
         assert!(is_empty(&queue).await, "a host must not be handled twice at once");
-        queue.finished(&host("a"), Next::After(Duration::from_secs(60)));
+        queue.finished(&host("a"), Next::After(Duration::from_mins(1)));
         assert_eq!(queue.next().await, host("a"));
         queue.finished(&host("a"), Next::OnWake);
         assert!(is_empty(&queue).await);
@@ -297,14 +297,14 @@ mod tests {
         for name in ["a", "b"] {
             queue.wake(&host(name));
             assert_eq!(queue.next().await, host(name));
-            queue.finished(&host(name), Next::After(Duration::from_secs(60)));
+            queue.finished(&host(name), Next::After(Duration::from_mins(1)));
         }
         queue.wake(&host("b"));
         assert_eq!(queue.next().await, host("b"));
         assert_eq!(start.elapsed(), Duration::ZERO);
         queue.finished(&host("b"), Next::OnWake);
         assert_eq!(queue.next().await, host("a"));
-        assert_eq!(start.elapsed(), Duration::from_secs(60));
+        assert_eq!(start.elapsed(), Duration::from_mins(1));
         queue.finished(&host("a"), Next::OnWake);
         assert!(is_empty(&queue).await, "the wake replaced the timer of b");
     }

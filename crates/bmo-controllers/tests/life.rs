@@ -42,13 +42,13 @@ async fn writes_of_a_life(world: &World) -> u64 {
     world.create_secret("creds", "admin", "secret").await;
     world.create_host("h", "creds").await;
     world.wait_state("h", &State::Available).await;
-    tokio::time::sleep(Duration::from_secs(120)).await;
+    tokio::time::sleep(Duration::from_mins(2)).await;
     world.set_image("h", true).await;
     world.wait_state("h", &State::Provisioned).await;
-    tokio::time::sleep(Duration::from_secs(120)).await;
+    tokio::time::sleep(Duration::from_mins(2)).await;
     world.set_image("h", false).await;
     world.wait_state("h", &State::Available).await;
-    tokio::time::sleep(Duration::from_secs(120)).await;
+    tokio::time::sleep(Duration::from_mins(2)).await;
     world.delete_host("h").await;
     world.wait_gone("h").await;
     let secret = world.secret("creds").await;
@@ -67,7 +67,7 @@ async fn an_idle_host_costs_no_write() {
     world.create_host("h", "creds").await;
     world.set_image("h", true).await;
     world.wait_state("h", &State::Provisioned).await;
-    tokio::time::sleep(Duration::from_secs(300)).await;
+    tokio::time::sleep(Duration::from_mins(5)).await;
     world.audit_controllers();
     tokio::time::sleep(HOUR).await;
     assert_eq!(world.all_writes(), 0, "{}", world.counted());

@@ -5,7 +5,7 @@
 //! `"host": {"name": …, "namespace": …}`.
 
 use std::fmt::{self, Write as _};
-use std::io::Write as _;
+use std::io::{IsTerminal as _, Write as _};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use serde_json::{Map, Value, json};
@@ -45,9 +45,12 @@ pub fn start(style: Style) {
     let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new(level));
     let registry = tracing_subscriber::registry().with(filter);
     let lines = tracing_subscriber::fmt::layer().compact();
+    let colours = std::io::stderr().is_terminal();
     let started = match style {
         Style::Json => registry.with(JsonLines).try_init(),
-        Style::Dev | Style::Plain => registry.with(lines.with_writer(std::io::stderr)).try_init(),
+        Style::Dev | Style::Plain => registry
+            .with(lines.with_ansi(colours).with_writer(std::io::stderr))
+            .try_init(),
         Style::File(file) => registry
             .with(lines.with_ansi(false).with_writer(std::sync::Mutex::new(file)))
             .try_init(),

@@ -77,13 +77,17 @@ pub async fn serve(
         shutdown.cancelled().await;
         stopper.graceful_shutdown(Some(Duration::from_secs(1)));
     });
-    let app = Router::new()
-        .route("/metrics", get(page))
-        .with_state(Page { client, metrics });
+    let app = router(client, metrics);
     axum_server::from_tcp_rustls(listener, RustlsConfig::from_config(Arc::new(tls)))?
         .handle(handle)
         .serve(app.into_make_service())
         .await
+}
+
+fn router(client: Client, metrics: Arc<Metrics>) -> Router {
+    Router::new()
+        .route("/metrics", get(page))
+        .with_state(Page { client, metrics })
 }
 
 async fn page(State(page): State<Page>, headers: HeaderMap) -> Response {
@@ -163,4 +167,86 @@ fn cluster_failed(error: &kube::Error) -> (StatusCode, String) {
         StatusCode::INTERNAL_SERVER_ERROR,
         "the cluster could not be asked about the token\n".to_owned(),
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use axum::Json;
+    use axum::Router;
+    use axum::body::Body;
+    use axum::http::{Request, StatusCode};
+    use axum::routing::post;
+    use bmo_controllers::Metrics;
+    use http_body_util::BodyExt as _;
+    use kube::Client;
+    use serde_json::{Value, json};
+    use tower::ServiceExt as _;
+
+    use super::{router, tls_config};
+    use crate::tls::TlsPolicy;
+
+    /// A cluster that knows the tokens `reader` and `stranger`, and lets only the former read.
+    fn cluster() -> Client {
+        let tokens = |Json(review): Json<Value>| async move {
+            let token = review["spec"]["token"].as_str().unwrap_or_default().to_owned();
+            let known = ["reader", "stranger"].contains(&token.as_str());
+            Json(
+                json!({"apiVersion": "authentication.k8s.io/v1", "kind": "TokenReview", "spec": {"token": ""},
+                "status": {"authenticated": known, "user": {"username": token}}}),
+            )
+        };
+        let access = |Json(review): Json<Value>| async move {
+            assert_eq!(
+                review["spec"]["nonResourceAttributes"],
+                json!({"path": "/metrics", "verb": "get"})
+            );
+            Json(
+                json!({"apiVersion": "authorization.k8s.io/v1", "kind": "SubjectAccessReview", "spec": {},
+                "status": {"allowed": review["spec"]["user"] == "reader"}}),
+            )
+        };
+        let api = Router::new()
+            .route("/apis/authentication.k8s.io/v1/tokenreviews", post(tokens))
+            .route("/apis/authorization.k8s.io/v1/subjectaccessreviews", post(access));
+        Client::new(api, "default")
+    }
+
+    #[tokio::test]
+    async fn the_cluster_decides_who_reads() {
+        let app = router(cluster(), Arc::new(Metrics::new()));
+        let table = [
+            (None, StatusCode::UNAUTHORIZED),
+            (Some("Bearer nobody"), StatusCode::UNAUTHORIZED),
+            (Some("Basic reader"), StatusCode::UNAUTHORIZED),
+            (Some("Bearer stranger"), StatusCode::FORBIDDEN),
+            (Some("Bearer reader"), StatusCode::OK),
+        ];
+        for (authorization, status) in table {
+            let mut request = Request::get("/metrics");
+            if let Some(value) = authorization {
+                request = request.header("authorization", value);
+            }
+            let answer = app
+                .clone()
+                .oneshot(request.body(Body::empty()).unwrap())
+                .await
+                .unwrap();
+            assert_eq!(answer.status(), status, "{authorization:?}");
+            let text = answer.into_body().collect().await.unwrap().to_bytes();
+            let shown = String::from_utf8_lossy(&text).contains("controller_runtime_reconcile");
+            assert_eq!(shown, status == StatusCode::OK, "{authorization:?}");
+        }
+    }
+
+    #[test]
+    fn a_certificate_is_made_for_every_policy() {
+        for (min, max) in [("TLS12", "TLS13"), ("TLS12", "TLS12"), ("TLS13", "TLS13")] {
+            assert!(
+                tls_config(&TlsPolicy::new(min, max, "", "").unwrap()).is_ok(),
+                "{min} {max}"
+            );
+        }
+    }
 }

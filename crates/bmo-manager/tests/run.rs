@@ -79,7 +79,7 @@ async fn a_manager_leads_walks_a_host_and_gives_its_lease_up() {
         "spec": {"online": false, "bmc": {"address": "ipmi://192.0.2.1", "credentialsName": "creds"}}});
     let hosts: Api<BareMetalHost> = Api::namespaced(client.clone(), "default");
     hosts.patch("h", &params, &Patch::Apply(host)).await.unwrap();
-    let arrived = tokio::time::timeout(Duration::from_secs(60), async {
+    let arrived = tokio::time::timeout(Duration::from_mins(1), async {
         while hosts.get("h").await.unwrap().state() != ProvisioningState::Available {
             tokio::time::sleep(Duration::from_millis(50)).await;
         }

@@ -192,9 +192,11 @@ impl World {
                 tokio::time::sleep(Duration::from_millis(250)).await;
             }
         });
-        if gone.await.is_err() {
-            panic!("the host is still there: {:#?}", self.host(name).await);
-        }
+        assert!(
+            gone.await.is_ok(),
+            "the host is still there: {:#?}",
+            self.host(name).await
+        );
     }
 
     /// Waits until a request met the fault that was set, or long enough that none will.
