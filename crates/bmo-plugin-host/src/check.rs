@@ -177,9 +177,9 @@ impl fmt::Display for Report {
         match &self.failure {
             None => {
                 writeln!(f, "health:        {}", or_unknown(&self.health_text()))?;
-                write!(f, "result:        good")
+                writeln!(f, "result:        good")
             }
-            Some(failure) => write!(f, "result:        {failure}"),
+            Some(failure) => writeln!(f, "result:        {failure}"),
         }
     }
 }

@@ -33,7 +33,7 @@ fn c_example(dir: &Path) -> PathBuf {
 
 async fn lives_a_whole_life(path: &Path) {
     let report = check_plugin(path, None).await;
-    println!("{report}");
+    print!("{report}");
     assert_eq!(report.exit_code(), 0, "{report}");
     let (plugin, factory) = load_configured(path, Default::default()).await;
     conformance(&*factory, &Life::default()).await.assert();
