@@ -69,7 +69,6 @@ fn resource(crd: &Value, version: &Value, storage: &str) -> Resource {
         categories: strings(crd, "/spec/names/categories"),
         namespaced: text(crd, "/spec/scope") == "Namespaced",
         has_status: version.pointer("/subresources/status").is_some(),
-        has_scale: version.pointer("/subresources/scale").is_some(),
         origin: Origin::Custom,
         schema,
         openapi,

@@ -44,7 +44,7 @@ pub fn group_versions(resources: &Resources) -> Vec<(&str, Vec<&str>)> {
         }
     }
     for (_, versions) in &mut groups {
-        versions.sort_by(|a, b| priority(b).cmp(&priority(a)));
+        versions.sort_by_key(|version| std::cmp::Reverse(priority(version)));
     }
     groups
 }

@@ -154,10 +154,15 @@ impl ApiError {
 
     /// `names.what` is the kind here, not the plural.
     pub fn invalid(kind: Names<'_>, name: &str, errors: &[FieldError]) -> Self {
-        let texts: Vec<String> = errors
+        let mut texts: Vec<String> = Vec::new();
+        for text in errors
             .iter()
             .map(|error| format!("{}: {}", error.field, error.body()))
-            .collect();
+        {
+            if !texts.contains(&text) {
+                texts.push(text);
+            }
+        }
         let list = match texts.as_slice() {
             [one] => one.clone(),
             many => format!("[{}]", many.join(", ")),
@@ -176,6 +181,15 @@ impl ApiError {
 
     pub fn bad_request(message: impl Into<String>) -> Self {
         Self::new(400, "BadRequest", message)
+    }
+
+    /// A new object that claims to have a version already. Kubernetes has no reason for it.
+    pub fn version_on_create() -> Self {
+        Self::new(
+            500,
+            "",
+            "resourceVersion should not be set on objects to be created",
+        )
     }
 
     /// A patch that cannot be applied to the object.
@@ -320,7 +334,10 @@ impl ApiError {
     /// The error as the API's `Status` object.
     pub fn to_status(&self) -> Value {
         let mut status = json!({"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Failure",
-            "message": self.message, "reason": self.reason});
+            "message": self.message});
+        if !self.reason.is_empty() {
+            status["reason"] = json!(self.reason);
+        }
         if let Some(details) = &self.details {
             status["details"] = details.clone();
         }

@@ -3,6 +3,8 @@
 //! A document holds what clients read: component schemas with their group, version and kind, and the paths with the
 //! parameters that say which features (dry run, field validation, apply) an operation has.
 
+use std::fmt::Write as _;
+
 use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
 
@@ -32,7 +34,10 @@ pub fn root(resources: &Resources) -> Value {
                 hash.update(one.plural.as_bytes());
                 hash.update(one.openapi.to_string().as_bytes());
             }
-            let hash: String = hash.finalize().iter().map(|byte| format!("{byte:02X}")).collect();
+            let hash = hash.finalize().iter().fold(String::new(), |mut text, byte| {
+                let _ = write!(text, "{byte:02X}");
+                text
+            });
             let path = path_of(group, version);
             let url = format!("/openapi/v3/{path}?hash={hash}");
             paths.insert(path, json!({"serverRelativeURL": url}));

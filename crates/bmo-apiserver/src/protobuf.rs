@@ -313,8 +313,8 @@ fn put(object: &mut Map<String, Value>, field: &Field, part: Bytes) -> Option<()
         Raw => STANDARD.encode(&part).into(),
         Message(fields) => message(fields, part)?,
         Time | MicroTime => match time(field.kind, part)? {
-            Some(text) => text.into(),
-            None => return Some(()),
+            text if text.is_empty() => return Some(()),
+            text => text.into(),
         },
         Bool | Int | TextMap | BytesMap => return None,
     };
@@ -330,20 +330,20 @@ fn put(object: &mut Map<String, Value>, field: &Field, part: Bytes) -> Option<()
     Some(())
 }
 
-/// `Some(None)` for the zero time, which means "not set".
-fn time(kind: Kind, part: Bytes) -> Option<Option<String>> {
+/// Empty for the zero time, which means "not set".
+fn time(kind: Kind, part: Bytes) -> Option<String> {
     let parts = message(&[one(1, "s", Int), one(2, "n", Int)], part)?;
     let number = |name: &str| parts.get(name).and_then(Value::as_i64).unwrap_or(0);
     let nanos = i32::try_from(number("n")).ok()?;
     if number("s") == 0 && nanos == 0 {
-        return Some(None);
+        return Some(String::new());
     }
     let at = Timestamp::new(number("s"), nanos).ok()?;
-    Some(Some(if matches!(kind, MicroTime) {
+    Some(if matches!(kind, MicroTime) {
         micros(at)
     } else {
         seconds(at)
-    }))
+    })
 }
 
 #[cfg(test)]

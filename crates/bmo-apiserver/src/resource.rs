@@ -45,7 +45,6 @@ pub struct Resource {
     pub categories: Vec<String>,
     pub namespaced: bool,
     pub has_status: bool,
-    pub has_scale: bool,
     pub origin: Origin,
     pub schema: Schema,
     /// The schema as published.

@@ -45,16 +45,6 @@ impl Selector {
         Ok(Self { labels, fields })
     }
 
-    /// Limits the selection to one name, as `GET …/<name>?watch=1` does.
-    pub fn only(mut self, name: &str) -> Self {
-        self.fields.push(FieldTerm {
-            field: "metadata.name".into(),
-            value: name.into(),
-            equal: true,
-        });
-        self
-    }
-
     pub fn is_empty(&self) -> bool {
         self.labels.is_empty() && self.fields.is_empty()
     }

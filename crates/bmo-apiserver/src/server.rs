@@ -76,7 +76,6 @@ pub struct ApiServer {
     faults: Faults,
     audit: Audit,
     ready: tokio::sync::OnceCell<()>,
-    pub(crate) data: Option<PathBuf>,
 }
 
 impl ApiServer {
@@ -103,7 +102,6 @@ impl ApiServer {
             faults: Faults::default(),
             audit: Audit::default(),
             ready: tokio::sync::OnceCell::new(),
-            data: options.data,
         });
         crate::background::start(&server);
         Ok(server)

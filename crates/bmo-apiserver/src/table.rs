@@ -59,7 +59,7 @@ pub fn render(
     include: IncludeObject,
     header: bool,
     now: Timestamp,
-    list_meta: Value,
+    list_meta: &Value,
 ) -> Value {
     let paths: Vec<Option<JsonPath>> = resource
         .columns

@@ -1,5 +1,14 @@
 //! What the controllers' tests build on: a kube client on the router, without a socket, also under a paused clock.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::print_stdout,
+    clippy::zombie_processes,
+    reason = "a test may stop at anything unexpected"
+)]
+
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -114,7 +123,7 @@ async fn a_controller_runs_a_virtual_day() {
                 let params = PatchParams::apply("controller").force();
                 let name = object.metadata.name.clone().unwrap_or_default();
                 api.patch_status(&name, &params, &Patch::Apply(&patch)).await?;
-                Ok::<_, kube::Error>(Next::requeue(Duration::from_secs(600)))
+                Ok::<_, kube::Error>(Next::requeue(Duration::from_mins(10)))
             }
         },
         |_, _, _| Next::requeue(Duration::from_secs(5)),

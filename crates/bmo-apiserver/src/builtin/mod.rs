@@ -166,7 +166,6 @@ fn resource(row: &Row) -> Resource {
         },
         namespaced: row.namespaced,
         has_status: row.builtin.has_status(),
-        has_scale: false,
         origin: Origin::Builtin(row.builtin),
         schema,
         openapi,

@@ -24,6 +24,10 @@ pub enum Stage {
 pub fn prepare(builtin: Builtin, stage: Stage, value: &mut Value, old: Option<&Value>, now: &str) {
     match (builtin, stage) {
         (Builtin::Secret, Stage::BeforeOwnership) => secret(value, old),
+        // A name that was generated was not known when the label could have been the client's.
+        (Builtin::Namespace, Stage::BeforeOwnership) if object::meta(value, "generateName").is_empty() => {
+            name_label(value);
+        }
         (Builtin::Namespace, Stage::AfterOwnership) => namespace(value, old),
         (Builtin::CustomResourceDefinition, Stage::AfterOwnership) => crd::prepare(value, old, now),
         _ => {}
@@ -52,7 +56,7 @@ fn drop_empty(value: &mut Value) {
     }
 }
 
-fn namespace(value: &mut Value, old: Option<&Value>) {
+fn name_label(value: &mut Value) {
     let name = object::name(value).to_owned();
     let labels = object::meta_mut(value)
         .entry("labels")
@@ -60,6 +64,10 @@ fn namespace(value: &mut Value, old: Option<&Value>) {
     if let Some(labels) = labels.as_object_mut() {
         labels.insert("kubernetes.io/metadata.name".into(), name.into());
     }
+}
+
+fn namespace(value: &mut Value, old: Option<&Value>) {
+    name_label(value);
     match old {
         None => {
             object::set(value, "spec", Some(json!({"finalizers": ["kubernetes"]})));

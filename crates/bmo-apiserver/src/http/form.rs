@@ -81,15 +81,6 @@ pub fn wants_aggregated_discovery(headers: &HeaderMap) -> bool {
         .is_some_and(|range| range.get("g") == "apidiscovery.k8s.io" && range.get("v") == "v2")
 }
 
-/// Whether the client takes JSON at all.
-pub fn check_json(headers: &HeaderMap) -> Result<()> {
-    let header = accept(headers);
-    if header.is_empty() || ranges(header).any(|range| range.is_json()) {
-        return Ok(());
-    }
-    Err(ApiError::not_acceptable(&["application/json"]))
-}
-
 impl Form {
     /// The first form of the Accept header that is known; protobuf is passed over, since clients name JSON after it.
     pub fn of(headers: &HeaderMap, include: IncludeObject) -> Result<Self> {
@@ -124,16 +115,12 @@ impl Form {
         match self {
             Self::Object => view.into_owned(),
             Self::PartialMetadata => partial(&view),
-            Self::Table(include) => table::render(
-                resource,
-                &[view.as_ref()],
-                include,
-                true,
-                now,
-                json!({
+            Self::Table(include) => {
+                let meta = json!({
                     "resourceVersion": object::meta(&view, "resourceVersion")
-                }),
-            ),
+                });
+                table::render(resource, &[view.as_ref()], include, true, now, &meta)
+            }
         }
     }
 }

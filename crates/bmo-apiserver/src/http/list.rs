@@ -114,7 +114,7 @@ pub(super) async fn list(call: &Call) -> Result<Response> {
             let views: Vec<&Value> = views.iter().map(AsRef::as_ref).collect();
             Ok(reply::json(
                 200,
-                &table::render(resource, &views, include, true, now, meta),
+                &table::render(resource, &views, include, true, now, &meta),
             ))
         }
     }

@@ -65,8 +65,9 @@ impl Call {
         )
     }
 
+    /// Only collections are watched; with a name, `watch` means nothing.
     fn is_watch(&self) -> bool {
-        self.params.flag("watch")
+        self.params.flag("watch") && self.path.name.is_none()
     }
 
     fn verb(&self) -> &'static str {
@@ -221,7 +222,7 @@ async fn dispatch(call: Call, body: Body) -> Response {
     let result = match call.verb() {
         "get" => list::get(&call),
         "list" => list::list(&call).await,
-        "watch" => watch::watch(call).await,
+        "watch" => watch::watch(&call),
         "create" => write::create(&call, body).await,
         "update" if call.path.name.is_some() => write::update(&call, body).await,
         "patch" if call.path.name.is_some() => write::patch(&call, body).await,

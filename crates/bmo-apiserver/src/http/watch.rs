@@ -44,19 +44,16 @@ struct Watch {
     ended: bool,
 }
 
-pub(super) async fn watch(call: Call) -> Result<Response> {
+pub(super) fn watch(call: &Call) -> Result<Response> {
     let form = call.form()?;
-    let mut selector = list::selector(&call)?;
-    if let Some(name) = &call.path.name {
-        selector = selector.only(name);
-    }
+    let selector = list::selector(call)?;
     let timeout = call
         .params
         .number("timeoutSeconds")?
         .filter(|seconds| *seconds > 0);
     let bookmarks = call.params.flag("allowWatchBookmarks");
     let asked = call.params.resource_version()?.unwrap_or(0);
-    let initial = initial_events(&call, bookmarks)?;
+    let initial = initial_events(call, bookmarks)?;
     let store = call.server.store();
     let mut watch = Watch {
         prefix: call.resource.prefix(&call.path.namespace),
@@ -162,7 +159,9 @@ impl Watch {
             match self.server.store().changes(&self.prefix, self.rev) {
                 Ok((rev, changes)) => {
                     self.rev = self.rev.max(rev);
-                    changes.iter().for_each(|change| self.change(change));
+                    for change in &changes {
+                        self.change(change);
+                    }
                 }
                 Err(old) => {
                     let status = ApiError::too_old(old.asked, old.oldest).to_status();
@@ -240,7 +239,7 @@ impl Watch {
                 let view = self.resource.view(value);
                 let meta = json!({"resourceVersion": crate::object::meta(&view, "resourceVersion")});
                 let header = !std::mem::replace(&mut self.header_sent, true);
-                table::render(&self.resource, &[view.as_ref()], include, header, now, meta)
+                table::render(&self.resource, &[view.as_ref()], include, header, now, &meta)
             }
             form => form.render_value(&self.resource, value, now),
         }
@@ -265,7 +264,7 @@ impl Watch {
                     include,
                     false,
                     self.server.clock().now(),
-                    meta,
+                    &meta,
                 )
             }
         };

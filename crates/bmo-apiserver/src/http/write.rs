@@ -64,7 +64,7 @@ impl Call {
             Written::Created(object) | Written::Updated(object) => {
                 reply::bytes(code, form.render(&self.resource, object, now))
             }
-            Written::Dry { .. } => {
+            Written::Unstored { .. } => {
                 reply::json(code, &form.render_value(&self.resource, written.value(), now))
             }
         };

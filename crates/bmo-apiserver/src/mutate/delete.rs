@@ -118,18 +118,23 @@ impl Mutation<'_> {
 
     fn check_delete(&self, current: &Value, options: &DeleteOptions) -> Result<()> {
         let name = object::name(current);
-        for (what, wanted, field) in [
-            ("UID", &options.uid, "uid"),
-            ("ResourceVersion", &options.resource_version, "resourceVersion"),
+        for (what, wanted, field, done) in [
+            ("UID", &options.uid, "uid", "deleted and then recreated"),
+            (
+                "ResourceVersion",
+                &options.resource_version,
+                "resourceVersion",
+                "modified",
+            ),
         ] {
             let found = object::meta(current, field);
             if let Some(wanted) = wanted
                 && wanted != found
             {
                 let why = format!(
-                    "the {what} in the precondition ({wanted}) does not match the {what} in record ({found}). The object might have been deleted and then recreated"
+                    "the {what} in the precondition ({wanted}) does not match the {what} in record ({found}). The object might have been {done}"
                 );
-                return Err(ApiError::conflict(self.resource.names(), name, &why));
+                return Err(ApiError::conflict(self.resource.kind_names(), name, &why));
             }
         }
         let fixed = matches!(name, "default" | "kube-system");

@@ -66,8 +66,9 @@ pub struct Mutation<'a> {
 pub enum Written {
     Created(Arc<Object>),
     Updated(Arc<Object>),
-    /// Not stored (dry run): what would have been.
-    Dry {
+    /// Nothing is stored under the name: what would have been (dry run), or the last state of an object that this
+    /// write ended by lifting its last finalizer.
+    Unstored {
         value: Value,
         created: bool,
     },
@@ -77,12 +78,12 @@ impl Written {
     pub fn value(&self) -> &Value {
         match self {
             Self::Created(object) | Self::Updated(object) => &object.value,
-            Self::Dry { value, .. } => value,
+            Self::Unstored { value, .. } => value,
         }
     }
 
     pub fn is_created(&self) -> bool {
-        matches!(self, Self::Created(_) | Self::Dry { created: true, .. })
+        matches!(self, Self::Created(_) | Self::Unstored { created: true, .. })
     }
 }
 
@@ -107,9 +108,7 @@ impl Mutation<'_> {
         let mut value = value;
         self.check_identity(&mut value)?;
         if !object::meta(&value, "resourceVersion").is_empty() {
-            return Err(ApiError::bad_request(
-                "resourceVersion should not be set on objects to be created",
-            ));
+            return Err(ApiError::version_on_create());
         }
         let generated = object::name(&value).is_empty() && !object::meta(&value, "generateName").is_empty();
         for _ in 0..RETRIES {
@@ -155,7 +154,7 @@ impl Mutation<'_> {
             return Err(ApiError::already_exists(self.resource.names(), name));
         }
         if self.dry_run {
-            return Ok(Written::Dry { value, created: true });
+            return Ok(Written::Unstored { value, created: true });
         }
         let write = Write {
             key: self.key(name),
@@ -291,19 +290,21 @@ impl Mutation<'_> {
             let view = self.resource.view(&current.value);
             let wanted = change(&view)?;
             self.warnings.clear();
-            let Some(new) = self.changed(&current, &view, wanted)? else {
+            let Some(mut new) = self.changed(&current, &view, wanted)? else {
                 return Ok(Written::Updated(current));
             };
             if self.dry_run {
-                return Ok(Written::Dry {
+                return Ok(Written::Unstored {
                     value: new,
                     created: false,
                 });
             }
-            let put = if is_finished(&new) {
-                Put::Delete(new)
+            let gone = is_finished(&new);
+            // Watchers get the last state that was stored, the client the one it made.
+            let put = if gone {
+                Put::Delete(current.value.clone())
             } else {
-                Put::Set(new)
+                Put::Set(new.clone())
             };
             let write = Write {
                 key: self.key(name),
@@ -311,6 +312,13 @@ impl Mutation<'_> {
                 put,
             };
             match self.server.store().write(write).await {
+                Ok(_) if gone => {
+                    object::copy_meta(&current.value, &mut new, "resourceVersion");
+                    return Ok(Written::Unstored {
+                        value: new,
+                        created: false,
+                    });
+                }
                 Ok(object) => return Ok(Written::Updated(object)),
                 Err(WriteError::Conflict) if retry => {}
                 Err(WriteError::Conflict) => break,

@@ -131,7 +131,13 @@ pub fn keep_system_fields(resource: &Resource, part: Part, old: &Value, new: &mu
                     .join(", ")
             );
             let error = FieldError::forbidden("metadata.finalizers", detail);
-            return Err(ApiError::invalid(resource.kind_names(), name, &[error]));
+            // Kubernetes checks the metadata of custom resources twice and says so.
+            let times = if resource.builtin().is_none() { 2 } else { 1 };
+            return Err(ApiError::invalid(
+                resource.kind_names(),
+                name,
+                &vec![error; times],
+            ));
         }
     }
     Ok(())

@@ -3,6 +3,7 @@
 use serde_json::{Map, Value};
 
 /// How a list of a built-in kind is merged.
+#[derive(Debug, Clone, Copy)]
 enum ListStrategy {
     Replace,
     /// A set of values.

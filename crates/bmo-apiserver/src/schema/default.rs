@@ -28,7 +28,9 @@ pub fn apply_defaults(schema: &Schema, value: &mut Value) {
         }
         Value::Array(items) => {
             if let Some(schema) = &schema.items {
-                items.iter_mut().for_each(|item| apply_defaults(schema, item));
+                for item in items {
+                    apply_defaults(schema, item);
+                }
             }
         }
         _ => {}
@@ -59,7 +61,9 @@ pub fn drop_nulls(schema: &Schema, value: &mut Value) {
         }
         Value::Array(items) => {
             if let Some(schema) = &schema.items {
-                items.iter_mut().for_each(|item| drop_nulls(schema, item));
+                for item in items {
+                    drop_nulls(schema, item);
+                }
             }
         }
         _ => {}

@@ -1,6 +1,7 @@
 //! Validation against a schema, with the API server's messages.
 
 use std::collections::HashSet;
+use std::fmt::Write as _;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -79,7 +80,9 @@ impl<'a> Walk<'a> {
                     path.push('.');
                     path.push_str(name);
                 }
-                Step::Index(index) => path.push_str(&format!("[{index}]")),
+                Step::Index(index) => {
+                    let _ = write!(path, "[{index}]");
+                }
             }
         }
         path

@@ -1,5 +1,7 @@
 //! `metadata.managedFields`: who owns which field, kept on every write, and conflicts of server-side apply.
 
+use std::fmt::Write as _;
+
 use serde_json::{Value, json};
 
 use super::set::FieldSet;
@@ -54,10 +56,10 @@ impl Entry {
     fn describe(&self) -> String {
         let mut text = format!("{:?}", self.manager);
         if !self.subresource.is_empty() {
-            text += &format!(" with subresource {:?}", self.subresource);
+            let _ = write!(text, " with subresource {:?}", self.subresource);
         }
         if self.operation == Operation::Update {
-            text += &format!(" using {}", self.api_version);
+            let _ = write!(text, " using {}", self.api_version);
         }
         text
     }

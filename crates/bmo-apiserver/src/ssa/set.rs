@@ -22,12 +22,6 @@ impl FieldSet {
         self.member
     }
 
-    pub fn children(&self) -> impl Iterator<Item = (&str, &FieldSet)> {
-        self.children
-            .iter()
-            .map(|(element, child)| (element.as_str(), child))
-    }
-
     pub fn child(&self, element: &str) -> Option<&FieldSet> {
         self.children.get(element)
     }
@@ -116,12 +110,17 @@ impl FieldSet {
         paths
     }
 
+    /// What is owned at a level comes before what is owned below it.
     fn collect(&self, path: &str, paths: &mut Vec<String>) {
-        if self.member {
-            paths.push(path.to_owned());
-        }
+        let below = |element: &str| format!("{path}{}", readable(element));
+        paths.extend(
+            self.children
+                .iter()
+                .filter(|(_, child)| child.member)
+                .map(|(element, _)| below(element)),
+        );
         for (element, child) in &self.children {
-            child.collect(&format!("{path}{}", readable(element)), paths);
+            child.collect(&below(element), paths);
         }
     }
 
