@@ -59,8 +59,8 @@ class OneHost:
         return [("wrong credentials are shown as a registration error", self.wrong_credentials),
                 ("right credentials: registered", self.right_credentials),
                 ("inspected: HardwareData is what the agent reported", self.inspected),
-                ("available, cleaned, powered on", self.available),
-                ("provisioned: image and config drive are what was ordered", self.provisioned),
+                ("available, powered on", self.available),
+                ("cleaned and provisioned: image and config drive are what was ordered", self.provisioned),
                 ("powered off and on", self.power),
                 (f"idle for {self.idle} s", self.stay_idle),
                 ("deprovisioned, cleaned", self.deprovisioned),
@@ -91,9 +91,8 @@ class OneHost:
 
     def available(self):
         self.host.await_state("available", 180)
-        expect(LAB.nodes()[self.host.node_name]["provision_state"], "available", "state of the node")
-        if not self.host.agent()["cleanings"]:
-            raise Failed("the agent was not asked to clean")
+        # Its disks are cleaned right before an image is written.
+        expect(LAB.nodes()[self.host.node_name]["provision_state"], "manageable", "state of the node")
         self.host.await_power(True)
         expect(len(self.host.deploys()), 0, "images written")
         self.requests.end("one host: to available", 1)
@@ -103,6 +102,8 @@ class OneHost:
         self.host.await_state("provisioned", 240)
         expect(LAB.nodes()[self.host.node_name]["provision_state"], "active", "state of the node")
         expect(self.host.status()["provisioning"]["image"]["url"], LAB.env["IMAGE_URL"], "provisioning.image.url")
+        if not self.host.agent()["cleanings"]:
+            raise Failed("the agent was not asked to clean")
         told = self.host.check_deploy(1)
         self.host.await_power(True)
         self.requests.end("one host: to provisioned", 1)
