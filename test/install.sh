@@ -30,4 +30,5 @@ if ! command -v cargo >/dev/null; then
 fi
 cargo fmt --version >/dev/null 2>&1 || rustup component add rustfmt
 cargo clippy --version >/dev/null 2>&1 || rustup component add clippy
+test/kube/kube.sh check
 cargo --version

@@ -129,11 +129,11 @@ class Host:
         return f"image of {deploys[-1]['bytes']} bytes, config drive of {len(iso)}"
 
     def check_gone(self):
-        """No trace is left: of the host, in the API but its own Secrets; of the node, in Ironic; and the machine is off."""
+        """No trace is left: of the host, in the API, but the data of its user; of the node, in Ironic; and the machine is off."""
         expect(self.kube.maybe(self.path), None, "host")
         until(f"{self.name}: HardwareData gone", lambda: self.kube.maybe(f"{METAL3}/hardwaredata/{self.name}") is None, 30)
-        secret = self.kube("GET", f"{CORE}/secrets/{self.name}-bmc")
-        expect(secret["metadata"].get("finalizers") or [], [], "finalizers of the credentials")
+        until(f"{self.name}: credentials gone with the host that owned them",
+              lambda: self.kube.maybe(f"{CORE}/secrets/{self.name}-bmc") is None, 30)
         expect([n for n in self.lab.nodes() if n == self.node_name], [], "nodes in Ironic")
         expect(self.lab.bmc_power(self.n), "Off", "power")
 

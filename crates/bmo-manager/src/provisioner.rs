@@ -68,13 +68,6 @@ impl Provisioner {
             ..LoadOptions::default()
         };
         let plugin = bmo_plugin_host::load(&dir, &name, load).await?;
-        tracing::info!(
-            plugin = %plugin.name,
-            path = %plugin.path.display(),
-            version = plugin.version,
-            protocol = plugin.protocol,
-            "the plugin is loaded"
-        );
         let input = HostConfigureInput {
             features: features(options),
             provisioner_namespace: options.provisioner_namespace.clone(),
