@@ -45,7 +45,9 @@ impl Pass {
     async fn switch_on_steps(&self, request: &PowerOnRequest) -> Flow {
         let node = self.node().await?;
         if node.power_state == PowerState::On {
-            return Ok(());
+            return self.stays(&node, |target| {
+                matches!(target, PowerState::Off | PowerState::SoftOff)
+            });
         }
         if node.target_power_state == PowerState::On {
             return Err(self.pending_phase(&node, Phase::Power, SHORT, "the machine to be on"));
@@ -71,7 +73,7 @@ impl Pass {
         self.make_way_for_power_off(&node, request.automated_cleaning_mode)
             .await?;
         if node.power_state == PowerState::Off {
-            return Ok(());
+            return self.stays(&node, |target| *target == PowerState::On);
         }
         match node.target_power_state {
             PowerState::Off | PowerState::SoftOff => {
@@ -106,6 +108,18 @@ impl Pass {
                 hard.as_str()
             ))),
         }
+    }
+
+    /// Done, unless an earlier request is about to switch the machine again.
+    fn stays(&self, node: &Node, contrary: fn(&PowerState) -> bool) -> Flow {
+        if contrary(&node.target_power_state) {
+            let text = format!(
+                "the machine to carry out {:?} first",
+                node.target_power_state.as_str()
+            );
+            return Err(self.pending_phase(node, Phase::Power, SHORT, text));
+        }
+        Ok(())
     }
 
     /// Ends or waits for what does not bear that the machine is switched off.

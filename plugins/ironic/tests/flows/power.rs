@@ -22,6 +22,14 @@ async fn power_on() {
     // Node, force, code of the power request, expected, event.
     let table = [
         (
+            "about to be off",
+            json!({"power_state": "power on", "target_power_state": "power off"}),
+            false,
+            0,
+            "3",
+            None,
+        ),
+        (
             "already on",
             json!({"power_state": "power on"}),
             false,
@@ -97,6 +105,15 @@ async fn power_off() {
     const HARD: RebootMode = RebootMode::Hard;
     // Node, mode, force, code, expected, power target.
     let table = [
+        (
+            "about to be on",
+            json!({"power_state": "power off", "target_power_state": "power on"}),
+            HARD,
+            false,
+            0,
+            "3",
+            "",
+        ),
         (
             "already off",
             json!({"power_state": "power off"}),
