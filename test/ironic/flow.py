@@ -20,7 +20,7 @@ LAB = Lab()
 from hosts import CORE, HOSTS, WRONG_PASSWORD, Host, make_namespace  # noqa: E402  (need the lab's Python)
 from kube import Kube, Manager, Trail, in_parallel  # noqa: E402
 
-LIFE = ["registering", "inspecting", "preparing", "available", "provisioning", "provisioned", "deprovisioning", "available",
+LIFE = ["registering", "inspecting", "available", "provisioning", "provisioned", "deprovisioning", "available",
         "powering off before delete", "deleting"]
 
 

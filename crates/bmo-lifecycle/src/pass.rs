@@ -430,6 +430,8 @@ pub enum WaitReason {
     Detached,
     /// Permission to delete a detached host.
     DeletionHeld,
+    /// A moment between switching off and on.
+    RebootPause,
     /// The back end to settle: it said that it is done but did not take the wanted settings.
     Settling,
 }
@@ -460,6 +462,7 @@ impl fmt::Display for WaitReason {
                 f.write_str("deletion is held back: the host is detached and its deleteAction is delay")
             }
             Self::Settling => f.write_str("waiting for the provisioner to take the wanted settings"),
+            Self::RebootPause => f.write_str("a moment before the machine is switched on again"),
         }
     }
 }

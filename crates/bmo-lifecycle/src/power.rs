@@ -15,6 +15,9 @@ use crate::step::{Step, StepResult};
 /// How often the power of an idle host is looked at.
 const POLL: Duration = Duration::from_mins(1);
 
+/// How long a rebooted host stays off at least: hardware wants a moment, and watchers see that it was off.
+const REBOOT_PAUSE: Duration = Duration::from_secs(1);
+
 /// What the host is used for: decides whether a reboot has to be forced.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Use {
@@ -36,6 +39,12 @@ struct Wish {
 pub(crate) async fn manage(pass: &mut Pass<'_>, used: Use) -> StepResult {
     read_power(pass, used).await?;
     if !pass.status.powered_on && pass.has_bare_reboot_key() {
+        if pass.stored.powered_on {
+            return Ok(Step::Stay(Outcome::Requeue {
+                after: REBOOT_PAUSE,
+                reason: WaitReason::RebootPause,
+            }));
+        }
         // Off is what the key asked for. It is gone before the host is switched on, so that it reboots once.
         pass.remove_annotation(annotations::REBOOT);
         return Ok(Step::again());
@@ -142,10 +151,12 @@ async fn power_off(pass: &mut Pass<'_>, wish: Wish) -> StepResult {
         return Ok(step);
     }
     done(pass, false);
-    Ok(if wish.reboot.is_some() {
-        Step::again()
-    } else {
-        steady(pass)
+    Ok(match wish.reboot {
+        Some(_) => Step::Stay(Outcome::Requeue {
+            after: REBOOT_PAUSE,
+            reason: WaitReason::RebootPause,
+        }),
+        None => steady(pass),
     })
 }
 
