@@ -70,6 +70,24 @@ pub fn set_meta(object: &mut Value, field: &str, value: Option<Value>) {
     }
 }
 
+/// Whether a field is an empty map or list.
+pub fn is_empty(field: Option<&Value>) -> bool {
+    match field {
+        Some(Value::Object(map)) => map.is_empty(),
+        Some(Value::Array(items)) => items.is_empty(),
+        _ => false,
+    }
+}
+
+/// Drops empty maps and lists of the metadata, which are as good as none.
+pub fn drop_empty_meta(object: &mut Value) {
+    for field in ["labels", "annotations", "finalizers", "ownerReferences"] {
+        if is_empty(object.get("metadata").and_then(|meta| meta.get(field))) {
+            set_meta(object, field, None);
+        }
+    }
+}
+
 /// Copies `metadata.<field>` from `from`, removing it where `from` has none.
 pub fn copy_meta(from: &Value, to: &mut Value, field: &str) {
     let value = from.get("metadata").and_then(|meta| meta.get(field)).cloned();

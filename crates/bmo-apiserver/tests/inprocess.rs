@@ -284,3 +284,125 @@ async fn a_directory_keeps_everything() {
     };
     assert!(rev(&next) > rev(&made), "revisions go on");
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_list_of_a_revision_that_never_comes_ends() {
+    let server = server().await;
+    let path = "/api/v1/secrets?resourceVersion=999999999&resourceVersionMatch=NotOlderThan";
+    let request = http::Request::get(path).body(Vec::new()).unwrap();
+    match server.client().request_text(request).await {
+        Err(kube::Error::Api(status)) => {
+            assert_eq!((status.code, status.reason.as_str()), (504, "Timeout"));
+            assert!(
+                status
+                    .message
+                    .starts_with("Too large resource version: 999999999"),
+                "{}",
+                status.message
+            );
+        }
+        other => panic!("{other:?}"),
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn orphans_stay_and_lose_their_reference() {
+    let server = server().await;
+    let api = widgets(&server);
+    let owner = api
+        .create(&PostParams::default(), &widget("owner"))
+        .await
+        .unwrap();
+    let mut child = widget("child");
+    child.metadata.owner_references = Some(vec![
+        serde_json::from_value(
+            json!({"apiVersion": "test.bmo/v1", "kind": "Widget", "name": "owner",
+            "uid": owner.metadata.uid}),
+        )
+        .unwrap(),
+    ]);
+    api.create(&PostParams::default(), &child).await.unwrap();
+    let orphan = DeleteParams {
+        propagation_policy: Some(kube::api::PropagationPolicy::Orphan),
+        ..DeleteParams::default()
+    };
+    api.delete("owner", &orphan).await.unwrap();
+    while api.get_opt("owner").await.unwrap().is_some() {
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    tokio::time::sleep(Duration::from_mins(5)).await;
+    assert_eq!(api.get("child").await.unwrap().metadata.owner_references, None);
+}
+
+#[tokio::test(start_paused = true)]
+async fn events_are_forgotten_after_an_hour() {
+    let server = server().await;
+    let api: Api<k8s_openapi::api::core::v1::Event> = Api::default_namespaced(server.client());
+    let event = serde_json::from_value(json!({"metadata": {"name": "e"}, "reason": "R",
+        "involvedObject": {"kind": "Widget", "name": "a", "namespace": "default"}}))
+    .unwrap();
+    api.create(&PostParams::default(), &event).await.unwrap();
+    tokio::time::sleep(Duration::from_mins(55)).await;
+    assert!(api.get_opt("e").await.unwrap().is_some());
+    tokio::time::sleep(Duration::from_mins(10)).await;
+    assert!(api.get_opt("e").await.unwrap().is_none());
+}
+
+#[tokio::test]
+async fn the_definitions_of_hosts_are_served_checked_and_printed() {
+    let server = server().await;
+    server.install_crds(bmo_api::crds()).await.unwrap();
+    let kind = GroupVersionKind::gvk("metal3.io", "v1alpha1", "BareMetalHost");
+    let resource = ApiResource::from_gvk_with_plural(&kind, "baremetalhosts");
+    let hosts: Api<DynamicObject> = Api::default_namespaced_with(server.client(), &resource);
+    let host = |spec: serde_json::Value| DynamicObject::new("h", &resource).data(json!({ "spec": spec }));
+    let refused = |result: kube::Result<DynamicObject>| match result {
+        Err(kube::Error::Api(status)) => status.message.clone(),
+        other => panic!("{other:?}"),
+    };
+    let params = PostParams::default();
+    let none = refused(hosts.create(&params, &host(json!({}))).await);
+    assert!(none.contains("spec.online: Required value"), "{none}");
+    let mode = refused(
+        hosts
+            .create(&params, &host(json!({"online": true, "bootMode": "x"})))
+            .await,
+    );
+    assert!(
+        mode.contains("spec.bootMode: Unsupported value: \"x\": supported values: "),
+        "{mode}"
+    );
+    let mac = refused(
+        hosts
+            .create(&params, &host(json!({"online": true, "bootMACAddress": "x"})))
+            .await,
+    );
+    assert!(
+        mac.contains("spec.bootMACAddress: Invalid value: \"x\": spec.bootMACAddress in body should match"),
+        "{mac}"
+    );
+    let made = hosts
+        .create(&params, &host(json!({"online": true})))
+        .await
+        .unwrap();
+    assert_eq!(made.data["spec"]["automatedCleaningMode"], "metadata");
+
+    let request = http::Request::get("/apis/metal3.io/v1alpha1/baremetalhosts")
+        .header("accept", "application/json;as=Table;v=v1;g=meta.k8s.io")
+        .body(Vec::new())
+        .unwrap();
+    let table: serde_json::Value = server.client().request(request).await.unwrap();
+    let columns: Vec<&str> = table["columnDefinitions"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|one| one["name"].as_str().unwrap())
+        .collect();
+    assert_eq!(
+        columns,
+        [
+            "Name", "Status", "State", "Consumer", "BMC", "Online", "Error", "Age"
+        ]
+    );
+    assert_eq!(table["rows"][0]["cells"][5], "true");
+}

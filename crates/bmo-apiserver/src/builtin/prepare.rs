@@ -39,19 +39,9 @@ pub fn prepare(builtin: Builtin, stage: Stage, value: &mut Value, old: Option<&V
 
 /// Empty maps and lists are as good as none.
 fn drop_empty(value: &mut Value) {
-    let is_empty = |field: Option<&Value>| match field {
-        Some(Value::Object(map)) => map.is_empty(),
-        Some(Value::Array(items)) => items.is_empty(),
-        _ => false,
-    };
     for field in ["data", "binaryData"] {
-        if is_empty(value.get(field)) {
+        if object::is_empty(value.get(field)) {
             object::set(value, field, None);
-        }
-    }
-    for field in ["labels", "annotations", "finalizers", "ownerReferences"] {
-        if is_empty(value.pointer(&format!("/metadata/{field}"))) {
-            object::set_meta(value, field, None);
         }
     }
 }

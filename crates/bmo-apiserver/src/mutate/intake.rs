@@ -181,6 +181,7 @@ impl Mutation<'_> {
     }
 
     pub(super) fn prepare(&self, stage: Stage, value: &mut Value, old: Option<&Value>, now: &str) {
+        object::drop_empty_meta(value);
         if let Some(builtin) = self.resource.builtin()
             && self.part == Part::Whole
         {
