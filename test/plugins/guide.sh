@@ -1,7 +1,6 @@
 #!/usr/bin/env bash
-# Does what docs/plugins.md tells an author to do, with the very text of the page, and
-# builds the plugin of README.md. Prints the plugin's path as its last
-# line. $1: a target directory for cargo.
+# Does what docs/plugins.md tells an author to do, with the very text of the page, and builds the plugin of README.md.
+# Prints the path of the guide's plugin as its last line. $1: a target directory for cargo.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 root=$PWD target=${1:?usage: guide.sh <target directory>}
