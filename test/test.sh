@@ -4,6 +4,7 @@
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
+export BMO_ALL_TARGETS=1 # as the tests are built, so that nothing is built twice
 cargo xtask plugins
 cargo test --workspace --locked "$@"
 test/plugins/out-of-tree.sh

@@ -9,6 +9,10 @@ use anyhow::{Context, Result, bail};
 /// The plugins in `plugins/`, by name; package `<name>-provisioner` builds `lib<name>_provisioner.so`.
 const SHIPPED: [&str; 2] = ["demo", "ironic"];
 
+/// Set where tests are built too: tests have dependencies that change features of others, so that building without
+/// them would build much of the tree a second time.
+const ALL_TARGETS: &str = "BMO_ALL_TARGETS";
+
 /// Builds every shipped plugin and installs it in `<target>/<profile>/plugins`.
 ///
 /// Without `release` the whole workspace is built, so that every command that follows uses the same dependencies:
@@ -24,6 +28,9 @@ pub fn run(release: bool) -> Result<()> {
         }
     } else {
         build.arg("--workspace");
+        if env::var_os(ALL_TARGETS).is_some() {
+            build.arg("--all-targets");
+        }
     }
     if !build.status().context("cannot run cargo")?.success() {
         bail!("the workspace did not build");
