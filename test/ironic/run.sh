@@ -48,7 +48,8 @@ operator() {
   rm -rf -- "$dir"; mkdir -p "$dir"
   if [ "$API" = embedded ]; then
     KUBECONFIG_FILE=$dir/kubeconfig
-    OPERATOR=("$BINARIES/bmo" up -provisioner=ironic --data-dir "$dir" ${BMO_UP_ARGS:-})
+    local port; port=$(python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')
+    OPERATOR=("$BINARIES/bmo" up -provisioner=ironic --data-dir "$dir" --listen "127.0.0.1:$port" ${BMO_UP_ARGS:-})
   else
     "$ROOT/test/kube/kube.sh" stop "$STATE/kube"; rm -rf -- "$STATE/kube/etcd"
     "$ROOT/test/kube/kube.sh" start "$STATE/kube" > /dev/null
